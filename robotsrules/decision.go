@@ -1,0 +1,207 @@
+package robotsrules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Binding is the record, or the records read as one, that bind a robot. It is
+// immutable and safe for concurrent use. A nil Binding allows everything.
+type Binding struct {
+	token  string
+	line   int
+	record *record
+}
+
+// Token returns the token as written, "*" for the default record and "" for nil.
+func (b *Binding) Token() string {
+	if b == nil {
+		return ""
+	}
+	return b.token
+}
+
+// Line returns the number of the User-agent line with the token, the first one
+// when records are read as one, and 0 for nil.
+func (b *Binding) Line() int {
+	if b == nil {
+		return 0
+	}
+	return b.line
+}
+
+// Groups returns the records in file order. The caller must not change them.
+func (b *Binding) Groups() []*Group {
+	if b == nil {
+		return nil
+	}
+	return b.record.groups
+}
+
+// Pace returns how fast the robot may come, nil when the record does not say.
+func (b *Binding) Pace() *Pace {
+	if b == nil {
+		return nil
+	}
+	return b.record.pace
+}
+
+// Comments returns the values of the record's Comment lines, in file order.
+func (b *Binding) Comments() []string {
+	var comments []string
+	for _, g := range b.Groups() {
+		for _, c := range g.Comments {
+			comments = append(comments, c.Value)
+		}
+	}
+	return comments
+}
+
+// tokenIn returns the binding's token as g writes it, and its line.
+func (b *Binding) tokenIn(g *Group) (string, int) {
+	for _, t := range g.Tokens {
+		if len(t.Value) == len(b.token) && fold(t.Value) == fold(b.token) {
+			return t.Value, t.Line
+		}
+	}
+	return b.token, b.line
+}
+
+// Verdict is what a record says about a target. The zero value is Allowed.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Allowed Verdict = iota
+	Disallowed
+)
+
+// String returns "allowed" or "disallowed".
+func (v Verdict) String() string {
+	if v == Disallowed {
+		return "disallowed"
+	}
+	return "allowed"
+}
+
+// Decision is a verdict with its reason. The zero value allows, as no record
+// binds the robot.
+type Decision struct {
+	Verdict Verdict
+	// Binding is the record that binds the robot, nil when none does.
+	Binding *Binding
+	// Rule is the line that decided, nil when none did.
+	Rule *Rule
+
+	robotsTxt bool // the target is /robots.txt
+}
+
+// Decide says whether the robot may fetch target: path and query as they stood
+// on the request line. The method does not matter (seed 001, section 3.2.2).
+// A missing path is /, and a fragment is cut off. /robots.txt is always allowed.
+// It does not allocate, and the time it takes does not grow with the number of
+// rules without stars.
+func (b *Binding) Decide(target string) Decision {
+	if hash := strings.IndexByte(target, '#'); hash >= 0 {
+		target = target[:hash]
+	}
+	if isRobotsTxt(target) {
+		return Decision{Binding: b, robotsTxt: true}
+	}
+	if b == nil {
+		return Decision{}
+	}
+	rooted := target != "" && target[0] == '/'
+	if rooted && (b.record.reading == readNoRobots1994 || isCanonical(target)) {
+		return b.decide(target)
+	}
+	return b.decideRewritten(target)
+}
+
+// decide takes a target in the form that the record's reading compares.
+func (b *Binding) decide(target string) Decision {
+	d := Decision{Binding: b, Rule: b.record.find(target)}
+	switch {
+	case d.Rule == nil && b.record.strict:
+		d.Verdict = Disallowed
+	case d.Rule != nil && d.Rule.Kind == Disallow && d.Rule != b.record.everything:
+		d.Verdict = Disallowed
+	}
+	return d
+}
+
+// rewriteBuffers keep what is too long for the stack.
+var rewriteBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// decideRewritten decides about a target that is not in the right form yet. It
+// is a function of its own so that Decide needs no room for the rewritten text.
+func (b *Binding) decideRewritten(target string) Decision {
+	var buf [1024]byte
+	if most := 1 + maxGrowth*len(target); most <= len(buf) {
+		return b.decide(view(b.rewrite(buf[:0], target)))
+	}
+	long := rewriteBuffers.Get().(*[]byte)
+	*long = b.rewrite((*long)[:0], target)
+	d := b.decide(view(*long))
+	if cap(*long) <= maxKeptBuffer {
+		rewriteBuffers.Put(long)
+	}
+	return d
+}
+
+// maxKeptBuffer is how large a buffer may be that waits for its next use.
+const maxKeptBuffer = 64 << 10
+
+// rewrite appends target in the form that is compared: with a path, and in
+// canonical text but in the dialect of 1994, which compares what is written.
+func (b *Binding) rewrite(dst []byte, target string) []byte {
+	if target == "" || target[0] != '/' {
+		dst = append(dst, '/')
+	}
+	if b.record.reading == readNoRobots1994 {
+		return append(dst, target...)
+	}
+	return appendCanonical(dst, target)
+}
+
+// view returns b as a string without a copy. Nothing may change b or keep the
+// string while it is used; a Decision holds no part of its target.
+func view(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// Allowed reports whether the verdict is Allowed.
+func (d Decision) Allowed() bool { return d.Verdict == Allowed }
+
+// String returns the decision and its reason as one sentence, such as
+// `disallowed by line 12 "Disallow: /private/" in the record for "GPTBot" (line 10)`.
+func (d Decision) String() string {
+	switch {
+	case d.robotsTxt:
+		return "allowed: /robots.txt is always allowed"
+	case d.Binding == nil:
+		return d.Verdict.String() + ": no record binds this robot"
+	case d.Rule != nil:
+		return d.Verdict.String() + " by line " + strconv.Itoa(d.Rule.Line) + " " +
+			strconv.Quote(d.Rule.Text) + " in " + d.Binding.name(d.Rule)
+	case d.Verdict == Disallowed:
+		return "disallowed: no Allow line of " + d.Binding.name(nil) +
+			" matches, and Robot-version 2.0.0 allows only what they name"
+	}
+	return "allowed: no line of " + d.Binding.name(nil) + " matches"
+}
+
+// name returns what to call the record, with the User-agent line of the group in
+// which rule stands.
+func (b *Binding) name(rule *Rule) string {
+	token, line := b.token, b.line
+	for _, g := range b.record.groups {
+		if rule != nil && slices.Contains(g.Rules, rule) {
+			token, line = b.tokenIn(g)
+		}
+	}
+	return "the record for " + strconv.Quote(token) + " (line " + strconv.Itoa(line) + ")"
+}

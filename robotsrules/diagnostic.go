@@ -1,0 +1,127 @@
+package robotsrules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDiagnostics bounds what an evil file can make us remember.
+const maxDiagnostics = 1000
+
+// maxExcerpt is how many octets of a line are repeated in a diagnostic.
+const maxExcerpt = 80
+
+// Severity is how much a diagnostic matters. The zero value is Info.
+type Severity uint8
+
+// The severities.
+const (
+	// Info is about a line that does what it says, or nothing at all.
+	Info Severity = iota
+	// Warning is about a line that is read in another way than it is written,
+	// or not read.
+	Warning
+	// Error is about a text of which nothing could be read.
+	Error
+)
+
+// String returns "info", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return "info"
+}
+
+// Diagnostic tells the person who edits the file what is wrong in one line.
+type Diagnostic struct {
+	// Line is the number of the line, from 1.
+	Line int
+	// Severity is how much it matters.
+	Severity Severity
+	// Message says what is wrong.
+	Message string
+	// Instead says what to write; it may be empty.
+	Instead string
+}
+
+// String returns the diagnostic on one line, such as
+// `line 3: warning: MESSAGE; INSTEAD`.
+func (d Diagnostic) String() string {
+	s := "line " + strconv.Itoa(d.Line) + ": " + d.Severity.String() + ": " + d.Message
+	if d.Instead != "" {
+		s += "; " + d.Instead
+	}
+	return s
+}
+
+// finding is a kind of diagnostic. The texts hold the names of detail's fields
+// in braces.
+type finding struct {
+	severity         Severity
+	message, instead string
+}
+
+// detail is what one line adds to the text of a finding.
+type detail struct {
+	field, text, fix string
+	number           int
+}
+
+// diagnostics collects findings. The texts are only made for those that are
+// kept, so that a file of nothing but mistakes costs no more than another.
+type diagnostics struct {
+	list     []Diagnostic
+	dropped  int
+	lastLine int
+}
+
+func (ds *diagnostics) add(line int, f *finding, d detail) {
+	ds.lastLine = max(ds.lastLine, line)
+	if len(ds.list) >= maxDiagnostics {
+		ds.dropped++
+		return
+	}
+	fill := strings.NewReplacer("{field}", d.field, "{text}", excerpt(d.text),
+		"{fix}", excerpt(d.fix), "{number}", strconv.Itoa(d.number))
+	ds.list = append(ds.list, Diagnostic{
+		Line:     line,
+		Severity: f.severity,
+		Message:  fill.Replace(f.message),
+		Instead:  fill.Replace(f.instead),
+	})
+}
+
+// sorted returns what was collected by line, with a last entry for what was not
+// kept.
+func (ds *diagnostics) sorted() []Diagnostic {
+	slices.SortStableFunc(ds.list, func(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	if ds.dropped > 0 {
+		ds.list = append(ds.list, Diagnostic{
+			Line:     ds.lastLine,
+			Severity: Warning,
+			Message:  strconv.Itoa(ds.dropped) + " more diagnostics are not shown",
+		})
+	}
+	return ds.list
+}
+
+// excerpt returns the beginning of s, fit for a message of one line.
+func excerpt(s string) string {
+	end := ""
+	if len(s) > maxExcerpt {
+		cut := maxExcerpt
+		for cut > maxExcerpt-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s, end = s[:cut], "..."
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + end
+}

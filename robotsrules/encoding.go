@@ -1,0 +1,112 @@
+package robotsrules
+
+import "strings"
+
+// Patterns and targets are compared in one canonical text, so that every octet
+// equals its percent-encoding (RFC 9309, section 2.2.2; seed 001, section
+// 3.2.2): visible ASCII stands for itself, every other octet and the % itself
+// are %XX with capital digits. An encoded slash stays %2F, as it is not the
+// slash that divides a path.
+
+const capitalHex = "0123456789ABCDEF"
+
+// plain tells the octets that stand for themselves.
+var plain = func() (t [256]bool) {
+	for c := 0x21; c <= 0x7E; c++ {
+		t[c] = c != '%'
+	}
+	return t
+}()
+
+// isCanonical reports whether s is canonical text.
+func isCanonical(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if plain[s[i]] {
+			continue
+		}
+		if s[i] != '%' || !isCanonicalEscape(s[i:]) {
+			return false
+		}
+		i += 2
+	}
+	return true
+}
+
+func isCanonicalEscape(s string) bool {
+	c, ok := unescape(s)
+	if !ok || plain[c] && c != '/' {
+		return false
+	}
+	return s[1] == capitalHex[c>>4] && s[2] == capitalHex[c&15]
+}
+
+// unescape returns the octet that the %XX at the beginning of s stands for.
+func unescape(s string) (c byte, ok bool) {
+	if len(s) < 3 {
+		return 0, false
+	}
+	high, ok1 := hexDigit(s[1])
+	low, ok2 := hexDigit(s[2])
+	return high<<4 | low, ok1 && ok2
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// appendCanonical appends the canonical text of s to dst.
+func appendCanonical(dst []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' {
+			if octet, ok := unescape(s[i:]); ok {
+				c = octet
+				i += 2
+				if c == '/' {
+					dst = append(dst, "%2F"...)
+					continue
+				}
+			}
+		}
+		if plain[c] {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', capitalHex[c>>4], capitalHex[c&15])
+		}
+	}
+	return dst
+}
+
+// maxGrowth is how many octets one octet can become in canonical text.
+const maxGrowth = 3
+
+// isRobotsTxt reports whether target is /robots.txt, however it is encoded and
+// with any query.
+func isRobotsTxt(target string) bool {
+	const path = "/robots.txt"
+	rest := strings.TrimPrefix(target, "/")
+	for i := 1; i < len(path); i++ {
+		if rest == "" {
+			return false
+		}
+		c, n := rest[0], 1
+		if c == '%' {
+			if octet, ok := unescape(rest); ok {
+				c, n = octet, 3
+			}
+		}
+		if c != path[i] {
+			return false
+		}
+		rest = rest[n:]
+	}
+	return rest == "" || rest[0] == '?' || rest[0] == '#'
+}

@@ -1,0 +1,228 @@
+package robotsrules
+
+import "strings"
+
+// maxLine is the longest line that is read.
+const maxLine = 16 << 10
+
+// blanks are what may stand around names and values.
+const blanks = " \t"
+
+// scanner cuts a text into lines. It remembers where the next CR and the next LF
+// are, so that a file with only one of them is not searched again and again for
+// the other.
+type scanner struct {
+	text   string
+	pos    int
+	lf, cr int // next LF and CR at or after pos; valid once number > 0
+	number int // of the line returned last
+}
+
+// next returns the next line without its end, and false after the last one.
+func (s *scanner) next() (string, bool) {
+	if s.pos >= len(s.text) {
+		return "", false
+	}
+	if s.number == 0 || s.lf < s.pos {
+		s.lf = indexFrom(s.text, '\n', s.pos)
+	}
+	if s.number == 0 || s.cr < s.pos {
+		s.cr = indexFrom(s.text, '\r', s.pos)
+	}
+	s.number++
+	end := min(s.lf, s.cr)
+	line := s.text[s.pos:end]
+	s.pos = end + 1
+	if end == s.cr && s.lf == s.cr+1 {
+		s.pos++
+	}
+	return line, true
+}
+
+// indexFrom returns the position of c in text at or after from, or len(text).
+func indexFrom(text string, c byte, from int) int {
+	if i := strings.IndexByte(text[from:], c); i >= 0 {
+		return from + i
+	}
+	return len(text)
+}
+
+// trim returns s without blanks at its ends.
+func trim(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// field is a field that we know.
+type field uint8
+
+const (
+	unknownField field = iota
+	userAgent
+	allow
+	disallow
+	noindex
+	robotVersion
+	crawlDelay
+	requestRate
+	visitTime
+	comment
+	contentSignal
+	contentUsage
+	sitemap
+	timeGate
+	archived
+	host
+	cleanParam
+	license
+)
+
+// fieldNames are the fields as we write them.
+var fieldNames = [...]string{
+	userAgent: "User-agent", allow: "Allow", disallow: "Disallow", noindex: "Noindex",
+	robotVersion: "Robot-version", crawlDelay: "Crawl-delay", requestRate: "Request-rate",
+	visitTime: "Visit-time", comment: "Comment", contentSignal: "Content-Signal",
+	contentUsage: "Content-Usage", sitemap: "Sitemap", timeGate: "TimeGate",
+	archived: "Archived", host: "Host", cleanParam: "Clean-param", license: "License",
+}
+
+// String returns the field's name as we write it.
+func (f field) String() string { return fieldNames[f] }
+
+// line is a line with a field in it.
+type line struct {
+	number int
+	text   string // as written, without comment and outer blanks
+	field  field
+	name   string // as written
+	value  string
+	typo   bool // name is a known misspelling
+	colon  bool // a colon stands after name
+}
+
+// lex reads a line that is neither blank nor a comment. It returns false when
+// the line has no field.
+func lex(number int, text string, d Dialect) (line, bool) {
+	l := line{number: number, text: text, colon: true}
+	colon := strings.IndexByte(text, ':')
+	if colon >= 0 {
+		l.name, l.value = trim(text[:colon]), trim(text[colon+1:])
+		l.field, l.typo = fieldOf(l.name, d)
+		if l.field != unknownField {
+			return l, true
+		}
+	}
+	if lexWords(&l, d) {
+		return l, true
+	}
+	return l, colon >= 0 && l.name != ""
+}
+
+// lexWords reads a line that begins with the name of a known field and a blank
+// instead of a colon.
+func lexWords(l *line, d Dialect) bool {
+	end := 0
+	for range 2 { // "user agent" has a blank inside
+		next := strings.IndexAny(l.text[end:], blanks)
+		if next < 0 {
+			return false
+		}
+		end += next
+		if f, typo := fieldOf(l.text[:end], d); f != unknownField {
+			l.field, l.typo, l.colon = f, typo, false
+			l.name, l.value = l.text[:end], trim(l.text[end:])
+			return true
+		}
+		end++
+	}
+	return false
+}
+
+// fieldOf returns the field called name in the dialect, and whether name is one
+// of its usual misspellings.
+func fieldOf(name string, d Dialect) (f field, typo bool) {
+	f, typo = fieldCalled(name)
+	// The consensus of 1994 knows neither (seed 004).
+	if d == NoRobots1994 && (f == allow || f == robotVersion) {
+		return unknownField, false
+	}
+	return f, typo
+}
+
+func fieldCalled(name string) (f field, typo bool) {
+	var buf [len("content-signal")]byte
+	if len(name) > len(buf) {
+		return unknownField, false
+	}
+	for i := range len(name) {
+		buf[i] = lower[name[i]]
+	}
+	switch string(buf[:len(name)]) {
+	case "user-agent":
+		return userAgent, false
+	case "useragent", "user agent":
+		return userAgent, true
+	case "allow":
+		return allow, false
+	case "disallow":
+		return disallow, false
+	case "dissallow", "disalow", "dissalow", "disallaw", "diasllow":
+		return disallow, true
+	case "sitemap":
+		return sitemap, false
+	case "site-map":
+		return sitemap, true
+	case "crawl-delay":
+		return crawlDelay, false
+	case "crawldelay":
+		return crawlDelay, true
+	}
+	return rareField(string(buf[:len(name)])), false
+}
+
+func rareField(name string) field {
+	switch name {
+	case "noindex":
+		return noindex
+	case "robot-version":
+		return robotVersion
+	case "request-rate":
+		return requestRate
+	case "visit-time":
+		return visitTime
+	case "comment":
+		return comment
+	case "content-signal":
+		return contentSignal
+	case "content-usage":
+		return contentUsage
+	case "timegate":
+		return timeGate
+	case "archived":
+		return archived
+	case "host":
+		return host
+	case "clean-param":
+		return cleanParam
+	case "license":
+		return license
+	}
+	return unknownField
+}
+
+// lower folds ASCII capitals. Names of robots and fields are compared without
+// regard to case (RFC 9309, section 2.2.1; seed 001, section 3.2.1).
+var lower = func() (t [256]byte) {
+	for i := range t {
+		t[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			t[i] += 'a' - 'A'
+		}
+	}
+	return t
+}()

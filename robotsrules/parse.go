@@ -1,0 +1,232 @@
+package robotsrules
+
+import (
+	"slices"
+	"strings"
+)
+
+// Parse reads a robots.txt. It never fails and never returns nil: what cannot be
+// read becomes a diagnostic, and all the rest counts. The File keeps a copy of
+// what it needs of text. The time it takes grows with the length of the text and
+// with nothing else.
+func Parse(text []byte, o Options) *File {
+	p := &parser{file: &File{Dialect: o.Dialect}}
+	s := scanner{text: front(text, o.MaxBytes, &p.findings)}
+	for {
+		raw, ok := s.next()
+		if !ok {
+			break
+		}
+		p.read(s.number, raw)
+	}
+	p.closeGate()
+	p.findMixedVersions()
+	p.file.Diagnostics = p.findings.sorted()
+	return p.file
+}
+
+// parser is the state between two lines.
+type parser struct {
+	file     *File
+	findings diagnostics
+	group    *Group // the open record, nil when there is none
+	body     bool   // the open record has a rule or a field of its own
+	blank    int    // the blank line that closed the last record, 0 if none did
+	gate     openGate
+	rules    []Rule // where the next rules are kept, so that they lie together
+}
+
+func (p *parser) report(number int, f *finding, d detail) {
+	p.findings.add(number, f, d)
+}
+
+// read takes one line as it stands in the file.
+func (p *parser) read(number int, raw string) {
+	if len(raw) > maxLine {
+		p.report(number, findLongLine, detail{})
+		return
+	}
+	text := raw
+	if hash := strings.IndexByte(raw, '#'); hash >= 0 {
+		text = raw[:hash]
+	}
+	if text = trim(text); text == "" {
+		if len(trim(raw)) == 0 {
+			p.blankLine(number)
+		}
+		return
+	}
+	l, ok := lex(number, text, p.file.Dialect)
+	if !ok {
+		p.report(number, findNoField, detail{text: text})
+		return
+	}
+	switch {
+	case !l.colon:
+		p.report(number, findNoColon, detail{field: l.field.String(), text: l.name, fix: l.value})
+	case l.typo:
+		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
+	}
+	p.take(l)
+}
+
+// blankLine ends the record in the older dialects (seed 001, section 3.2;
+// seed 004); in RFC 9309 blank lines mean nothing.
+func (p *parser) blankLine(number int) {
+	if p.file.Dialect != RFC9309 && p.group != nil {
+		p.group, p.blank = nil, number
+	}
+}
+
+// take files a line under the record or the file.
+func (p *parser) take(l line) {
+	switch l.field {
+	case userAgent:
+		p.userAgent(l)
+	case sitemap:
+		p.file.Sitemaps = append(p.file.Sitemaps, l.kept())
+	case timeGate:
+		p.timeGate(l)
+	case archived:
+		p.archived(l)
+	case host, cleanParam, license:
+		p.file.Fields = append(p.file.Fields, l.kept())
+	case contentSignal, contentUsage:
+		p.content(l)
+	case unknownField:
+		p.unknown(l)
+	default:
+		p.ofRecord(l)
+	}
+}
+
+// kept returns the line as a field that is not acted upon.
+func (l line) kept() Field {
+	return Field{Name: l.name, Value: l.value, Line: l.number}
+}
+
+func (p *parser) userAgent(l line) {
+	if p.group == nil || p.body {
+		p.group, p.body = &Group{Line: l.number}, false
+		p.file.Groups = append(p.file.Groups, p.group)
+	}
+	name := tokenOf(l.value)
+	if name == "" {
+		// The record stays open for its rules, so that they do not fall on the
+		// record before.
+		p.report(l.number, findNobody, detail{})
+		return
+	}
+	p.group.Tokens = append(p.group.Tokens, Token{Value: name, Text: l.value, Line: l.number})
+}
+
+// tokenOf returns the robot that the value of a User-agent line names: what
+// stands before the first slash, without the stars that some put behind it.
+func tokenOf(value string) string {
+	name, _, _ := strings.Cut(value, "/")
+	name = trim(name)
+	if token := strings.TrimRight(name, "*"+blanks); token != "" || name == "" {
+		return token
+	}
+	return "*"
+}
+
+func (p *parser) unknown(l line) {
+	p.report(l.number, findUnknown, detail{text: l.name})
+	if p.group != nil {
+		p.group.Fields = push(p.group.Fields, l.kept())
+		return
+	}
+	p.file.Fields = push(p.file.Fields, l.kept())
+}
+
+// push appends f and doubles the room when there is none, as a file may be
+// nothing but unknown fields.
+func push(fields []Field, f Field) []Field {
+	if len(fields) == cap(fields) {
+		fields = slices.Grow(fields, 1+len(fields))
+	}
+	return append(fields, f)
+}
+
+// content keeps what a record, or the file, says about the use of its contents.
+func (p *parser) content(l line) {
+	if p.group == nil {
+		p.file.Fields = append(p.file.Fields, l.kept())
+		return
+	}
+	p.body = true
+	if l.field == contentSignal {
+		p.group.ContentSignals = append(p.group.ContentSignals, l.kept())
+		return
+	}
+	p.group.ContentUsages = append(p.group.ContentUsages, l.kept())
+}
+
+// ofRecord takes a line that only means something inside a record.
+func (p *parser) ofRecord(l line) {
+	if p.group == nil {
+		p.report(l.number, p.noRecord(), detail{field: l.field.String(), number: p.blank})
+		return
+	}
+	first := !p.body
+	p.body = true
+	switch l.field {
+	case allow:
+		p.group.Rules = append(p.group.Rules, p.rule(l, Allow))
+	case disallow:
+		p.group.Rules = append(p.group.Rules, p.rule(l, Disallow))
+	case noindex:
+		p.group.Noindex = append(p.group.Noindex, p.rule(l, Noindex))
+	case comment:
+		p.group.Comments = append(p.group.Comments, l.kept())
+	case robotVersion:
+		p.version(l, first)
+	case crawlDelay:
+		p.crawlDelay(l)
+	case requestRate:
+		p.requestRate(l)
+	case visitTime:
+		p.visitTime(l)
+	}
+}
+
+func (p *parser) noRecord() *finding {
+	if p.blank > 0 {
+		return findAfterBlank
+	}
+	return findNoRecord
+}
+
+func (p *parser) rule(l line, k Kind) *Rule {
+	if len(p.rules) == cap(p.rules) {
+		p.rules = make([]Rule, 0, min(max(8, 2*cap(p.rules)), 256))
+	}
+	p.rules = append(p.rules, Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
+	p.checkPattern(l)
+	return &p.rules[len(p.rules)-1]
+}
+
+// checkPattern complains about a pattern that can match nothing.
+func (p *parser) checkPattern(l line) {
+	stars := readingOf(p.file.Dialect, p.group).stars()
+	if l.value == "" || canMatch(l.value, stars) {
+		return
+	}
+	d := detail{field: l.field.String(), text: l.value}
+	if l.value[0] == '*' {
+		d.fix = p.file.Dialect.String()
+		p.report(l.number, findStar, d)
+		return
+	}
+	rest, isURL := cutScheme(l.value)
+	if !isURL {
+		p.report(l.number, findNoSlash, d)
+		return
+	}
+	d.fix = "/"
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		d.fix = rest[slash:]
+	}
+	p.report(l.number, findURL, d)
+}

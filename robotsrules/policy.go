@@ -1,0 +1,248 @@
+package robotsrules
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Policy is a File made ready for decisions. It is immutable and safe for
+// concurrent use; its owner swaps it for another when the file changes. A nil
+// Policy, like that of an empty file, binds nobody.
+type Policy struct {
+	bindings []Binding // of named robots, best rank first
+	tokens   *automaton
+	match    Match
+	fallback *Binding // the default record
+	named    names
+}
+
+// Robot is what is known of a robot when its record is looked for. The zero
+// value finds no record.
+type Robot struct {
+	// UserAgent is the User-Agent header. Of a browser-shaped one the caller
+	// leaves out the comment on the platform, which names devices.
+	UserAgent string
+	// Name is the robot's own name, such as "GPTBot". Only the dialects of 1994
+	// and 1996 use it.
+	Name string
+	// Products are the product tokens that the robot sends, without versions.
+	// Only MatchToken uses them.
+	Products []string
+}
+
+// Compile makes a policy of f. The policy keeps parts of f, which must not be
+// changed afterwards. The time it takes grows with the length of the file's
+// text, whatever is in it.
+func Compile(f *File, m Match) *Policy {
+	p := &Policy{match: m}
+	if f == nil {
+		return p
+	}
+	set := newRecordSet(f)
+	if f.Dialect == RFC9309 {
+		p.merge(f, set)
+	} else {
+		p.inOrder(f, set)
+	}
+	set.finish()
+	return p
+}
+
+// named is a token with the places where it stands, in file order and one for
+// each group.
+type named struct {
+	text   string // the token in small letters
+	places []place
+}
+
+type place struct{ group, token int }
+
+// merge makes one binding of all records with the same token (RFC 9309, section
+// 2.2.1). A longer token ranks before a shorter one.
+func (p *Policy) merge(f *File, set *recordSet) {
+	all := namedIn(f)
+	slices.SortStableFunc(all, func(a, b named) int { return cmp.Compare(len(b.text), len(a.text)) })
+	p.bindings = make([]Binding, 0, len(all))
+	words := make([]tokenWord, 0, len(all))
+	var ids []int
+	for _, n := range all {
+		ids = readable(f, n.places, ids[:0])
+		first := f.Groups[n.places[0].group].Tokens[n.places[0].token]
+		for _, at := range n.places {
+			if at.group == ids[0] {
+				first = f.Groups[at.group].Tokens[at.token]
+			}
+		}
+		b := Binding{token: first.Value, line: first.Line, record: set.record(ids)}
+		if n.text == "*" {
+			p.fallback = new(b)
+			continue
+		}
+		words = append(words, tokenWord{n.text, uint32(len(p.bindings))})
+		p.bindings = append(p.bindings, b)
+	}
+	p.tokens = newAutomaton(words)
+}
+
+// namedIn returns the tokens of the file in the order of their first places.
+func namedIn(f *File) []named {
+	var all []named
+	at := make(map[string]int)
+	for id, g := range f.Groups {
+		if g.passedOver(f.Dialect) {
+			continue
+		}
+		for j, t := range g.Tokens {
+			text := fold(t.Value)
+			i, found := at[text]
+			if !found {
+				i = len(all)
+				at[text] = i
+				all = append(all, named{text: text})
+			}
+			n := &all[i]
+			if len(n.places) == 0 || n.places[len(n.places)-1].group != id {
+				n.places = append(n.places, place{id, j})
+			}
+		}
+	}
+	return all
+}
+
+// readable appends to ids the groups at the places that are read: those of
+// version 2 when there are any, for the two readings cannot be merged.
+func readable(f *File, places []place, ids []int) []int {
+	for _, at := range places {
+		if readingOf(f.Dialect, f.Groups[at.group]) == readVersion2 {
+			ids = append(ids, at.group)
+		}
+	}
+	if len(ids) > 0 {
+		return ids
+	}
+	for _, at := range places {
+		ids = append(ids, at.group)
+	}
+	return ids
+}
+
+// inOrder makes one binding of each User-agent line, and the first that fits a
+// robot binds it (seed 001, section 3.2.1).
+func (p *Policy) inOrder(f *File, set *recordSet) {
+	var words []tokenWord
+	seen := make(map[string]bool)
+	var values strings.Builder
+	for id, g := range f.Groups {
+		if g.passedOver(f.Dialect) {
+			continue
+		}
+		for _, t := range g.Tokens {
+			b := Binding{token: t.Value, line: t.Line, record: set.alone(id)}
+			if t.Value == "*" {
+				if p.fallback == nil {
+					p.fallback = new(b)
+				}
+				continue
+			}
+			if text := fold(t.Value); !seen[text] {
+				seen[text] = true
+				words = append(words, tokenWord{text, uint32(len(p.bindings))})
+			}
+			p.bindings = append(p.bindings, b)
+			p.named.add(&values, fold(t.Text))
+		}
+	}
+	p.named.text = values.String()
+	p.tokens = newAutomaton(words)
+}
+
+// Find returns the record that names r, nil when none does. It never returns the
+// default record.
+func (p *Policy) Find(r Robot) *Binding {
+	if p == nil || len(p.bindings) == 0 {
+		return nil
+	}
+	best := none
+	if p.match == MatchToken {
+		for _, product := range r.Products {
+			best = min(best, p.tokens.exact(product))
+		}
+	} else {
+		best = p.tokens.search(r.UserAgent)
+		best = p.named.find(r.Name, best)
+	}
+	return p.binding(best)
+}
+
+// Named returns the record whose token is token, without regard to case, or nil.
+// It never returns the default record.
+func (p *Policy) Named(token string) *Binding {
+	if p == nil || len(p.bindings) == 0 {
+		return nil
+	}
+	return p.binding(p.tokens.exact(token))
+}
+
+func (p *Policy) binding(rank uint32) *Binding {
+	if rank == none {
+		return nil
+	}
+	return &p.bindings[rank]
+}
+
+// Default returns the record for every robot that no other one names, or nil.
+func (p *Policy) Default() *Binding {
+	if p == nil {
+		return nil
+	}
+	return p.fallback
+}
+
+// Bind returns the record that binds r: the one that names it, else the default
+// one, else nil.
+func (p *Policy) Bind(r Robot) *Binding {
+	if b := p.Find(r); b != nil {
+		return b
+	}
+	return p.Default()
+}
+
+// names are the values of all User-agent lines in small letters, in file order,
+// each behind a line feed. In the draft of 1996 a record also binds a robot whose
+// name its value contains (seed 001, section 3.2.1). The zero value has none.
+type names struct {
+	text   string
+	begins []int // where each value begins
+}
+
+func (n *names) add(text *strings.Builder, value string) {
+	n.begins = append(n.begins, text.Len())
+	text.WriteString(value)
+	text.WriteByte('\n')
+}
+
+// maxName is the longest name that is looked for; longer ones are nobody's.
+const maxName = 256
+
+// find returns the first value that contains name, if it stands before best, and
+// else best.
+func (n *names) find(name string, best uint32) uint32 {
+	var buf [maxName]byte
+	if n.text == "" || name == "" || len(name) > len(buf) || strings.IndexByte(name, '\n') >= 0 {
+		return best
+	}
+	for i := range len(name) {
+		buf[i] = lower[name[i]]
+	}
+	text := n.text
+	if best != none {
+		text = text[:n.begins[best]]
+	}
+	at := strings.Index(text, view(buf[:len(name)]))
+	if at < 0 {
+		return best
+	}
+	return uint32(sort.SearchInts(n.begins, at+1) - 1)
+}

@@ -1,0 +1,176 @@
+package robotsrules
+
+import (
+	"strings"
+	"time"
+)
+
+const (
+	day = 24 * time.Hour
+	// maxPeriod keeps periods far from what a time.Duration can hold.
+	maxPeriod = 366 * day
+	// maxDocuments is more than any server answers in any period.
+	maxDocuments = 1_000_000_000
+	// maxWindowedRates is how many rates with times a record may have: two for
+	// each hour of the day.
+	maxWindowedRates = 48
+)
+
+// CrawlDelay is a Crawl-delay line (seed 002): at most one request in Delay.
+type CrawlDelay struct {
+	Delay time.Duration
+	// Line is the number of the line, from 1.
+	Line int
+	// Text is the line as written, without comment and outer blanks.
+	Text string
+}
+
+// RequestRate is a Request-rate line (seed 003): at most Documents requests in
+// Period.
+type RequestRate struct {
+	Documents int
+	Period    time.Duration
+	// Window is the part of the day in which the rate holds, nil for all of it.
+	Window *Window
+	// Line is the number of the line, from 1.
+	Line int
+	// Text is the line as written, without comment and outer blanks.
+	Text string
+}
+
+// VisitTime is a Visit-time line (seed 003): visits are welcome inside Window.
+type VisitTime struct {
+	Window Window
+	// Line is the number of the line, from 1.
+	Line int
+	// Text is the line as written, without comment and outer blanks.
+	Text string
+}
+
+func (p *parser) crawlDelay(l line) {
+	delay, ok := parseSeconds(l.value, day)
+	switch {
+	case !ok:
+		p.report(l.number, findBadDelay, detail{text: l.value})
+		return
+	case delay == 0:
+		p.report(l.number, findZeroDelay, detail{})
+		return
+	case len(p.group.CrawlDelays) > 0:
+		p.report(l.number, findSecondDelay, detail{number: p.group.CrawlDelays[0].Line})
+	}
+	p.group.CrawlDelays = append(p.group.CrawlDelays, CrawlDelay{Delay: delay, Line: l.number, Text: l.text})
+}
+
+func (p *parser) requestRate(l line) {
+	r, ok := parseRequestRate(l.value)
+	switch {
+	case !ok:
+		p.report(l.number, findBadRate, detail{text: l.value})
+		return
+	case r.Documents == 0 || r.Period == 0:
+		p.report(l.number, findZeroRate, detail{text: l.value})
+		return
+	case r.Window != nil && windowed(p.group.RequestRates) >= maxWindowedRates:
+		p.report(l.number, findManyWindows, detail{number: maxWindowedRates})
+		return
+	case r.Window != nil && r.Window.From == r.Window.To:
+		p.report(l.number, findWholeDay, detail{text: l.value})
+	}
+	r.Line, r.Text = l.number, l.text
+	p.group.RequestRates = append(p.group.RequestRates, r)
+}
+
+func (p *parser) visitTime(l line) {
+	w, ok := parseWindow(l.value)
+	switch {
+	case p.group.VisitTime != nil:
+		p.report(l.number, findSecondVisit, detail{number: p.group.VisitTime.Line})
+		return
+	case !ok:
+		p.report(l.number, findBadVisit, detail{text: l.value})
+		return
+	case w.From == w.To:
+		p.report(l.number, findWholeDay, detail{text: l.value})
+	}
+	p.group.VisitTime = &VisitTime{Window: w, Line: l.number, Text: l.text}
+}
+
+// windowed counts the rates that hold in a part of the day.
+func windowed(rates []RequestRate) int {
+	n := 0
+	for i := range rates {
+		if rates[i].Window != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// parseRequestRate reads documents/period and the times that may follow it.
+func parseRequestRate(s string) (RequestRate, bool) {
+	rate, times := s, ""
+	if i := strings.IndexAny(s, blanks); i >= 0 {
+		rate, times = s[:i], trim(s[i:])
+	}
+	documents, period, found := strings.Cut(rate, "/")
+	if !found {
+		return RequestRate{}, false
+	}
+	n, ok1 := parseNumber(documents, maxDocuments)
+	d, ok2 := parsePeriod(period)
+	if !ok1 || !ok2 {
+		return RequestRate{}, false
+	}
+	r := RequestRate{Documents: n, Period: d}
+	if times == "" {
+		return r, true
+	}
+	w, ok := parseWindow(times)
+	r.Window = &w
+	return r, ok
+}
+
+// parsePeriod reads a number with a unit; without one it is seconds.
+func parsePeriod(s string) (time.Duration, bool) {
+	if s == "" {
+		return 0, false
+	}
+	unit := time.Second
+	switch lower[s[len(s)-1]] {
+	case 's':
+		s = s[:len(s)-1]
+	case 'm':
+		unit, s = time.Minute, s[:len(s)-1]
+	case 'h':
+		unit, s = time.Hour, s[:len(s)-1]
+	case 'd':
+		unit, s = day, s[:len(s)-1]
+	}
+	scale := unit / time.Second
+	d, ok := parseSeconds(s, maxPeriod/scale)
+	return d * scale, ok
+}
+
+// parseSeconds reads a decimal number of seconds of at most limit. Digits beyond
+// the nanosecond are dropped. There is no sign, no exponent, no NaN.
+func parseSeconds(s string, limit time.Duration) (time.Duration, bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if whole == "" && fraction == "" {
+		return 0, false
+	}
+	seconds, ok := 0, true
+	if whole != "" {
+		seconds, ok = parseNumber(whole, int(limit/time.Second))
+	}
+	d := time.Duration(seconds) * time.Second
+	unit := time.Second
+	for i := range len(fraction) {
+		if fraction[i] < '0' || fraction[i] > '9' {
+			return 0, false
+		}
+		unit /= 10
+		d += time.Duration(fraction[i]-'0') * unit
+	}
+	return d, ok && d <= limit
+}
