@@ -1,0 +1,210 @@
+package crawler
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	ways       = 4 // slots of a bucket, which together fill one cache line
+	maxEntries = 1 << 20
+)
+
+// browser and unstated are what a Cache answers for all browsers and for all who
+// state nothing: one entry each, so that a flood of made-up browsers holds no memory
+// beyond the table.
+var (
+	browser  = &entry{identity: Identity{Class: Browser}}
+	unstated = &entry{identity: Identity{Class: Unstated}}
+)
+
+// A Cache remembers who is behind the User-Agents that were seen last. It is
+// bounded, and one Cache serves all sites.
+//
+// The zero value remembers nothing and identifies every time. A Cache is safe for
+// concurrent use: reading takes no lock, and a request never waits for another to
+// write (what cannot be stored at once is stored at its next request). It must not
+// be copied after first use.
+type Cache struct {
+	seed    maphash.Seed
+	buckets []bucket
+	shift   uint // how far a hash is shifted to give a bucket's index
+
+	mu   sync.Mutex // guards writing to the buckets, and turn
+	turn uint       // which slot is asked next to make room
+}
+
+// A bucket holds User-Agents whose hashes fall together. One that comes a second time
+// is in use; at most three of the four are, and only the others make room for
+// newcomers, so that User-Agents that are sent once never push out those in use.
+type bucket [ways]slot
+
+// A slot holds one User-Agent. Its fingerprint is the hash of the User-Agent, of which
+// the lowest two bits say instead whether it is in use and whether it is a browser; 0
+// is an empty slot.
+//
+// For a browser the fingerprint is all there is: two User-Agents with the same one
+// (odds 2^-62 for a pair) could only let a robot through. For anyone else, entry
+// holds the text, which must be equal too, so that no person is ever taken for a
+// robot. It also makes it harmless to read a slot while it is written.
+type slot struct {
+	fingerprint atomic.Uint64
+	entry       atomic.Pointer[entry]
+}
+
+type entry struct {
+	userAgent string
+	identity  Identity
+}
+
+const (
+	browserBit uint64 = 1 << iota
+	usedBit
+	flagBits = browserBit | usedBit
+)
+
+// NewCache returns a Cache for that many User-Agents, rounded up to the next power
+// of two, at most 1,048,576; with none or fewer it remembers nothing.
+//
+// A browser costs 16 octets. A robot or app costs its User-Agent, up to twice, and
+// the names in it: some 300 octets for an honest one, never more than 3 KiB. So a
+// Cache of 4,096 entries takes 64 KiB, under 1.5 MiB if nothing but honest robots
+// came, and at the very worst, in a flood of long and hostile ones, 12 MiB.
+func NewCache(entries int) *Cache {
+	if entries <= 0 {
+		return &Cache{}
+	}
+	buckets := (min(entries, maxEntries) + ways - 1) / ways
+	log := uint(bits.Len(uint(buckets - 1)))
+	return &Cache{
+		seed:    maphash.MakeSeed(),
+		buckets: make([]bucket, 1<<log),
+		shift:   64 - log,
+	}
+}
+
+// Identify says who sends this User-Agent, as the function Identify does, with one
+// difference: all browsers share one Identity whose Text is "" and whose Products
+// are nil, since no robots.txt token is ever looked for in them. The result is
+// shared and must not be changed. A User-Agent that is remembered costs no
+// allocation.
+func (c *Cache) Identify(userAgent string) *Identity {
+	if userAgent == "" {
+		return &unstated.identity
+	}
+	if len(userAgent) > MaxLength {
+		userAgent = userAgent[:MaxLength]
+	}
+	if len(c.buckets) == 0 {
+		return &newEntry(userAgent, 0).identity
+	}
+	hash := maphash.String(c.seed, userAgent)
+	b := &c.buckets[hash>>c.shift]
+	s, id := b.find(hash, userAgent)
+	switch {
+	case s == nil:
+		e := newEntry(userAgent, hash)
+		c.insert(b, hash, e)
+		return &e.identity
+	case s.fingerprint.Load()&usedBit == 0:
+		c.use(b, s, hash)
+	}
+	return id
+}
+
+// find returns in which slot userAgent is and who it is, or nil.
+func (b *bucket) find(hash uint64, userAgent string) (*slot, *Identity) {
+	for i := range b {
+		s := &b[i]
+		switch s.fingerprint.Load() &^ usedBit {
+		case hash&^flagBits | browserBit:
+			return s, &browser.identity
+		case hash &^ flagBits:
+			if e := s.entry.Load(); e != nil && e.userAgent == userAgent {
+				return s, &e.identity
+			}
+		}
+	}
+	return nil, nil
+}
+
+// newEntry identifies userAgent. For all but browsers it keeps a copy, since the
+// text may be a part of something larger that belongs to the request.
+func newEntry(userAgent string, hash uint64) *entry {
+	class := classOf(userAgent)
+	if class == Browser {
+		return browser
+	}
+	userAgent = strings.Clone(userAgent)
+	var buffer [MaxLength]byte
+	s := read(userAgent, buffer[:])
+	e := &entry{userAgent, s.identity(class)}
+	e.identity.Hash = hash
+	return e
+}
+
+// insert puts a newcomer where none is in use.
+func (c *Cache) insert(b *bucket, hash uint64, e *entry) {
+	if !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	s := b.room(c.next())
+	// The entry is stored first: who sees it with the old fingerprint finds another
+	// text there, and identifies anew.
+	if e == browser {
+		s.entry.Store(nil)
+		s.fingerprint.Store(hash&^flagBits | browserBit)
+	} else {
+		s.entry.Store(e)
+		s.fingerprint.Store(hash &^ flagBits)
+	}
+}
+
+// use marks slot s of b as in use. Were all of them, another one, in turn, has to
+// come again before it counts as in use.
+func (c *Cache) use(b *bucket, s *slot, hash uint64) {
+	if !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	fingerprint := s.fingerprint.Load()
+	if fingerprint&^flagBits != hash&^flagBits {
+		return // another took the slot meanwhile
+	}
+	s.fingerprint.Store(fingerprint | usedBit)
+	for i := range b {
+		if b[i].fingerprint.Load()&usedBit == 0 {
+			return
+		}
+	}
+	other := &b[c.next()%ways]
+	if other == s {
+		other = &b[c.next()%ways]
+	}
+	other.fingerprint.Store(other.fingerprint.Load() &^ usedBit)
+}
+
+// next returns whose turn it is to make room; the caller holds c.mu.
+func (c *Cache) next() uint {
+	c.turn++
+	return c.turn
+}
+
+// room returns an empty slot, or else the first from turn on that is not in use.
+func (b *bucket) room(turn uint) *slot {
+	room := &b[turn%ways]
+	for i := range uint(ways) {
+		s := &b[(turn+ways-1-i)%ways]
+		switch fingerprint := s.fingerprint.Load(); {
+		case fingerprint == 0:
+			return s
+		case fingerprint&usedBit == 0:
+			room = s
+		}
+	}
+	return room
+}

@@ -1,0 +1,31 @@
+// Package crawler tells who is behind a User-Agent: a person's browser, an app,
+// or a robot that says that it is one, and under which name.
+//
+// # What counts as a robot
+//
+// A robot is taken at its word, and only at its word: nothing here guesses from
+// behaviour, and a client that claims to be a browser is one. The signs are
+//
+//   - a word that robots use of themselves (bot, crawl, spider, fetch, archiv);
+//   - a way to reach its owner: a web address or an e-mail address, which seed 004
+//     and RFC 9309 section 2.2.1 ask of robots and which people do not send;
+//   - "compatible; Name" in a Mozilla/5.0 User-Agent, where no browser stands;
+//   - a name after "(KHTML, like Gecko", where no browser puts one;
+//   - a few names that carry none of these signs;
+//   - for what is not shaped like a browser, what github.com/mssola/useragent
+//     takes for a robot.
+//
+// # Why browsers are safe
+//
+// Phones are called CUBOT, XBot, M bot 54 and DROID SPYDER. Their names stand in
+// the platform comment, the parenthesis in which a browser states its system, so
+// that comment is left out before any sign is looked for. Where a sign could also
+// be an app's home page or a toolbar's address, it does not count. When in doubt
+// the answer is Browser: a robot let through costs less than a person refused.
+//
+// The words themselves are in words.txt, with where each of them comes from.
+//
+// A client that runs a headless browser without saying more (HeadlessChrome) is a
+// Browser: people test their own sites with it, and it names no owner to whom a
+// robots.txt could be addressed.
+package crawler

@@ -1,0 +1,121 @@
+package crawler
+
+import "strings"
+
+// MaxLength is how many octets of a User-Agent are read. What people's browsers
+// send is below 500 octets, and so is what robots send; the rest of a longer one
+// is ignored, which keeps a hostile header as cheap as an honest one.
+const MaxLength = 1024
+
+// maxName and maxProducts bound what one Identity can hold.
+const (
+	maxName     = 64
+	maxProducts = 32
+)
+
+// Class is the kind of client that a User-Agent states. The zero value is Browser,
+// which no robots.txt record binds, so a forgotten class never blocks a visitor.
+type Class uint8
+
+const (
+	// Browser is a person's browser, or a client that cannot be told from one:
+	// in-app browsers, old phones, consoles and headless browsers included.
+	Browser Class = iota
+	// App is an application, HTTP library or tool that does not say it is a robot.
+	App
+	// Robot says that it is one.
+	Robot
+	// Unstated sent no User-Agent, or a blank one.
+	Unstated
+)
+
+// String returns "browser", "app", "robot" or "unstated"; "unknown" for a value
+// that is none of the four.
+func (c Class) String() string {
+	switch c {
+	case Browser:
+		return "browser"
+	case App:
+		return "app"
+	case Robot:
+		return "robot"
+	case Unstated:
+		return "unstated"
+	default:
+		return "unknown"
+	}
+}
+
+// Identity is what a User-Agent says about its sender. The zero value is a browser
+// that said nothing more. An Identity is a plain value: copy it freely; Products
+// is shared by copies and must not be changed.
+type Identity struct {
+	// Class is the kind of client.
+	Class Class
+
+	// Name is the product token of a robot or app as it sends it, in the form that
+	// robots.txt files use ("GPTBot", "Yahoo! Slurp", "curl"): printable ASCII, at
+	// most 64 octets, without version, never a URL. It is empty for Browser and
+	// Unstated. A robot that sends an address and no name is called by its host;
+	// one that sends neither (hostile octets and the like) has no name.
+	Name string
+
+	// Key is Name in small letters: the same for every spelling of a name that
+	// robots.txt does not tell apart, and so what budgets are kept by.
+	Key string
+
+	// Text is where robots.txt tokens are looked for: the User-Agent, cut to
+	// MaxLength and trimmed, without comments that state a platform or device. A
+	// robot that gives its name nowhere but in such a comment keeps them.
+	Text string
+
+	// Products are the product tokens that are sent, in order and without versions:
+	// those outside comments, and the parts of comments that name one, such as
+	// "compatible; X/1.0". Platform comments are left out unless the robot's name
+	// stands there. Products[0] is the first product; there are 32 at most.
+	Products []string
+
+	// Hash tells identities of one Cache apart, so that what follows from one can
+	// be remembered without looking at it again. Two have the same with odds of
+	// 2^-64, which nobody outside the process can better. It is 0 for a Browser, and
+	// for what the function Identify returns.
+	Hash uint64
+}
+
+// Identify says who sends this User-Agent. It is a pure function of the first
+// MaxLength octets, takes any octets, and may be called concurrently. It holds on
+// to no more of userAgent than those octets.
+func Identify(userAgent string) Identity {
+	userAgent = cut(userAgent)
+	var buffer [MaxLength]byte
+	s := read(userAgent, buffer[:])
+	return s.identity(s.class(userAgent))
+}
+
+// identity fills in what belongs to a sender of class c.
+func (s *sent) identity(c Class) Identity {
+	if c == Unstated {
+		return Identity{Class: Unstated}
+	}
+	parts := s.parts()
+	id := Identity{Class: c}
+	switch c {
+	case Robot:
+		id.Name = s.robotName(&parts)
+	case App:
+		id.Name = s.appName(&parts)
+	}
+	id.Key = strings.ToLower(id.Name)
+	id.Text = s.text()
+	id.Products = s.products(&parts, id.Name)
+	return id
+}
+
+// cut returns the octets of a User-Agent that are read. A cut one is copied, so
+// that an Identity never keeps a large header alive.
+func cut(userAgent string) string {
+	if len(userAgent) > MaxLength {
+		return strings.Clone(userAgent[:MaxLength])
+	}
+	return userAgent
+}
