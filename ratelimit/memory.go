@@ -1,0 +1,114 @@
+package ratelimit
+
+import (
+	"context"
+	"hash/maphash"
+	"math/bits"
+	"time"
+)
+
+// DefaultMaxKeys is a size for [NewMemory] that suits most servers: a million
+// keys. Full, the table takes 16 MiB; it is allocated as it fills.
+const DefaultMaxKeys = 1 << 20
+
+const (
+	// shardSlots is how many keys a shard holds, or up to twice as many where
+	// they do not divide evenly: 16 KiB, small enough to be allocated by the
+	// request that needs it.
+	shardSlots = 1024
+
+	// largestMaxKeys bounds the table at 16 GiB, so that a slip in a
+	// configuration is not an allocation that cannot be made.
+	largestMaxKeys = 1 << 30
+)
+
+// Memory is a [Limiter] that keeps its states in this process, in a table that
+// never grows beyond the size it was made with: 16 octets a key, without
+// pointers for the garbage collector to follow. It never fails and never sweeps;
+// a request of a known key neither locks nor allocates.
+//
+// A key has one bucket of eight slots where it can be: of a table that is half
+// full, fewer than one key in a hundred finds no room. If its bucket is full,
+// a new key takes the place of the one with the earliest arrival time: one
+// without debt if there is any, else the one with the least. So a flood of
+// made-up names drives out other made-up names first, and a robot that owes a
+// long wait last. A robot that is driven out is met as a stranger: it may come
+// sooner than told, and is never refused for it. Arrival times that a clock set
+// too far ahead has left keep their slots until they are past or their keys return.
+//
+// Keys are told apart by a 64-bit hash with seeds drawn at random for each Memory, so
+// nobody can aim at a key. Two keys with the same hash would share a budget: the
+// odds that any two in a full table of a million do are 1 in 30 million.
+//
+// A Memory is safe for concurrent use and must not be copied. The zero value
+// holds nothing and admits everything.
+type Memory struct {
+	site, robot maphash.Seed
+	shards      []shard
+	buckets     int // in each shard
+}
+
+// NewMemory returns an empty Memory for at most maxKeys keys, rounded down to
+// whole buckets of eight; the least is eight. Zero or less means
+// [DefaultMaxKeys]. At first it takes 64 octets for every 1024 keys; each
+// 16 KiB of table is allocated when the first key falls into it.
+func NewMemory(maxKeys int) *Memory {
+	if maxKeys <= 0 {
+		maxKeys = DefaultMaxKeys
+	}
+	maxKeys = min(max(maxKeys, bucketSlots), largestMaxKeys)
+	shards := max(maxKeys/shardSlots, 1)
+	return &Memory{
+		site:    maphash.MakeSeed(),
+		robot:   maphash.MakeSeed(),
+		shards:  make([]shard, shards),
+		buckets: maxKeys / shards / bucketSlots,
+	}
+}
+
+// Take judges one request; see [Limiter]. It never fails, does not look at the
+// context and keeps no reference to k.
+func (m *Memory) Take(_ context.Context, k Key, l Limit, now time.Time) (Result, error) {
+	if l.Interval <= 0 || len(m.shards) == 0 {
+		return Result{}, nil
+	}
+	return m.take(m.fingerprint(k), l, now), nil
+}
+
+// Len returns how many keys are remembered, those without debt included.
+// Under concurrent use it is a figure between before and after.
+func (m *Memory) Len() int {
+	n := 0
+	for i := range m.shards {
+		n += m.shards[i].len()
+	}
+	return n
+}
+
+// fingerprint returns a hash of k that is never zero.
+func (m *Memory) fingerprint(k Key) uint64 {
+	f := maphash.String(m.site, k.Site) ^ maphash.String(m.robot, k.Robot)
+	return max(f, 1)
+}
+
+// take judges one request of the key with this fingerprint. The fingerprint,
+// read as a fraction of all fingerprints, picks the shard, and what remains of
+// it the bucket.
+func (m *Memory) take(fingerprint uint64, l Limit, now time.Time) Result {
+	at, rest := bits.Mul64(fingerprint, uint64(len(m.shards)))
+	within, _ := bits.Mul64(rest, uint64(m.buckets))
+
+	s := &m.shards[at]
+	s.once.Do(func() { s.buckets = make([]bucket, m.buckets) })
+	b := &s.buckets[within]
+	for {
+		if r, ok := b.take(fingerprint, l, now); ok {
+			return r
+		}
+		if r, ok := s.enter(b, fingerprint, l, now); ok {
+			return r
+		}
+	}
+}
+
+var _ Limiter = (*Memory)(nil)
