@@ -54,8 +54,8 @@ type Identity struct {
 	Class Class
 
 	// Name is the product token of a robot or app as it sends it, in the form that
-	// robots.txt files use ("GPTBot", "Yahoo! Slurp", "curl"): printable ASCII, at
-	// most 64 octets, without version, never a URL. It is empty for Browser and
+	// robots.txt files use ("GPTBot", "Yahoo! Slurp", "curl"): printable ASCII without
+	// <, >, ", &, {, }, \ and `, at most 64 octets, without version, never a URL. It is empty for Browser and
 	// Unstated. A robot that sends an address and no name is called by its host;
 	// one that sends neither (hostile octets and the like) has no name.
 	Name string

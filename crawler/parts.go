@@ -131,7 +131,7 @@ func (s *sent) name(from, to int) (int, int) {
 		from++
 	}
 	for i := from; i < to; i++ {
-		if c := s.lower[i]; c < ' ' || c > '~' {
+		if c := s.lower[i]; c < ' ' || c > '~' || strings.IndexByte(noName, c) >= 0 {
 			to = i
 		}
 	}
@@ -141,6 +141,10 @@ func (s *sent) name(from, to int) (int, int) {
 	}
 	return from, to
 }
+
+// noName are octets that no robot has in its name, and that mean something where names
+// are shown: in HTML, in JSON, in a Caddyfile.
+const noName = "<>\"&{}\\`"
 
 // beforeAddress cuts [from, to) where a URL or a host name begins.
 func (s *sent) beforeAddress(from, to int) int {

@@ -111,7 +111,7 @@ func checkName(t *testing.T, userAgent string, got Identity) {
 	}
 	for _, text := range append([]string{got.Name}, got.Products...) {
 		for i := range len(text) {
-			if text[i] < ' ' || text[i] > '~' {
+			if text[i] < ' ' || text[i] > '~' || strings.IndexByte(noName, text[i]) >= 0 {
 				t.Errorf("Identify(%q): got %q with octet %#x, want printable ASCII", userAgent, text, text[i])
 			}
 		}
