@@ -1,0 +1,70 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// manyRecords is a robots.txt of 500 records, as the long ones of the real web.
+func manyRecords() string {
+	var b strings.Builder
+	for i := range 498 {
+		fmt.Fprintf(&b, "User-agent: Example%dBot\nDisallow: /\n\n", i)
+	}
+	b.WriteString("User-agent: GPTBot\nCrawl-delay: 1\nDisallow: /private/\nDisallow: /*.pdf$\nAllow: /private/press/\n\n")
+	b.WriteString("User-agent: *\nDisallow: /search\nDisallow: /cart\n")
+	return b.String()
+}
+
+// BenchmarkHandler is the handler over a bare next handler. "bare" is that next handler
+// alone: what the others add to it is ours.
+func BenchmarkHandler(b *testing.B) {
+	th := newTestHandler(b, manyRecords(), &Handler{})
+	th.Handler.now = time.Now
+	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
+	benchmarks := []struct{ name, agent, target string }{
+		{"browser", chrome, "/articles/2026/11/a-page.html"},
+		{"robot allowed by default record", ccBot, "/articles/2026/11/a-page.html"},
+		{"robot allowed by its own record with pace", gptBot, "/articles/2026/11/a-page.html"},
+		{"robot allowed path read twice", ccBot, "/articles//2026/11/a-page.html"},
+		{"library no record names", curl, "/articles/2026/11/a-page.html"},
+		{"robot refused 403", gptBot, "/private/a"},
+	}
+	b.Run("bare", func(b *testing.B) {
+		r, rec := newRequest("GET", "/", chrome), httptest.NewRecorder()
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = next.ServeHTTP(rec, r)
+		}
+	})
+	for _, bench := range benchmarks {
+		b.Run(strings.ReplaceAll(bench.name, " ", "_"), func(b *testing.B) {
+			r := newRequest("GET", bench.target, bench.agent)
+			w := &discard{header: make(http.Header)}
+			clock := time.Now()
+			if strings.Contains(bench.name, "pace") {
+				// Each request a second after the one before, so that all are allowed.
+				th.Handler.now = func() time.Time { clock = clock.Add(time.Second); return clock }
+			} else {
+				th.Handler.now = time.Now
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = th.ServeHTTP(w, r, next)
+			}
+		})
+	}
+}
+
+// discard is an http.ResponseWriter that costs nothing.
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) WriteHeader(int)             {}

@@ -1,0 +1,189 @@
+package caddymodule
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/dustin/go-humanize"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("robots", parseCaddyfile)
+	// Before redir, the first of the directives that answer or rewrite: what is judged is
+	// what the client asked for.
+	httpcaddyfile.RegisterDirectiveOrder("robots", httpcaddyfile.Before, "redir")
+}
+
+func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h := new(Handler)
+	return h, h.UnmarshalCaddyfile(helper.Dispenser)
+}
+
+// UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
+//
+//	robots [<matcher>] {
+//		source      file <path> | url <url> | text <text>
+//		serve
+//		refresh     <duration>
+//		unreachable allow | deny
+//		max_size    <size>
+//		dialect     rfc9309 | draft1996 | norobots1994
+//		match       substring | token
+//		unnamed     robots | clients | everyone | nobody
+//		exempt      <address|CIDR|private_ranges|"User-Agent text">...
+//		disallowed  refuse | observe
+//		too_fast    refuse | observe
+//		off_hours   refuse | observe
+//		observe
+//	}
+//
+// Every option can stand alone. source and exempt may repeat: sources are joined in their
+// order. Any other option that repeats, and values that make no sense together, are
+// errors.
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		return d.Errf("robots takes no argument, but %q stands there; options go into a block: robots { ... }", d.Val())
+	}
+	seen := make(map[string]int) // option -> line
+	for d.NextBlock(0) {
+		option := d.Val()
+		if line, ok := seen[option]; ok && option != "source" && option != "exempt" {
+			return d.Errf("%s was set already, on line %d; write it once", option, line)
+		}
+		seen[option] = d.Line()
+		if err := h.parseOption(d, option); err != nil {
+			return err
+		}
+		// Here, and not at the end, so that the error names the line.
+		if _, err := h.readOptions(); err != nil {
+			return d.WrapErr(err)
+		}
+		if _, err := parseExemptions(h.Exempt); err != nil {
+			return d.WrapErr(err)
+		}
+	}
+	if err := h.checkTogether(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// word is an option that takes one word of a closed set.
+type word struct {
+	value *string
+	list  string // the set, for a person
+}
+
+func (h *Handler) words() map[string]word {
+	return map[string]word{
+		"unreachable": {&h.Unreachable, listUnreachable},
+		"dialect":     {&h.Dialect, listDialect},
+		"match":       {&h.Match, listMatch},
+		"unnamed":     {&h.Unnamed, listUnnamed},
+		"disallowed":  {&h.Disallowed, listAction},
+		"too_fast":    {&h.TooFast, listAction},
+		"off_hours":   {&h.OffHours, listAction},
+	}
+}
+
+// parseOption reads one line of the block.
+func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
+	if word, ok := h.words()[option]; ok {
+		return oneArgument(d, option, word.value, word.list)
+	}
+	switch option {
+	case "source":
+		return h.parseSource(d)
+	case "serve":
+		h.Serve = true
+		return noArgument(d, option)
+	case "observe":
+		h.Observe = true
+		return noArgument(d, option)
+	case "exempt":
+		values := d.RemainingArgs()
+		if len(values) == 0 {
+			return d.Err("exempt: write whom: addresses, CIDR ranges, private_ranges, or a text of the User-Agent")
+		}
+		h.Exempt = append(h.Exempt, values...)
+		return nil
+	case "refresh":
+		return h.parseRefresh(d)
+	case "max_size":
+		return h.parseMaxSize(d)
+	}
+	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "observe")
+	slices.Sort(options)
+	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
+}
+
+func (h *Handler) parseSource(d *caddyfile.Dispenser) error {
+	var kind, value string
+	if !d.AllArgs(&kind, &value) {
+		return d.Err("source: write source file <path>, source url <url> or source text <text>")
+	}
+	if value == "" {
+		return d.Errf("source %s: the value is empty", kind)
+	}
+	switch kind {
+	case "file":
+		h.Sources = append(h.Sources, Source{File: value})
+	case "url":
+		h.Sources = append(h.Sources, Source{URL: value})
+	case "text":
+		h.Sources = append(h.Sources, Source{Text: value})
+	default:
+		return d.Errf("source: %q is unknown; write file, url or text", kind)
+	}
+	return nil
+}
+
+func (h *Handler) parseRefresh(d *caddyfile.Dispenser) error {
+	var value string
+	if err := oneArgument(d, "refresh", &value, "a duration such as 30s, 5m or 1h"); err != nil {
+		return err
+	}
+	duration, err := caddy.ParseDuration(value)
+	if err != nil || duration <= 0 {
+		return d.Errf("refresh: %q is not a duration; write one such as 30s, 5m or 1h", value)
+	}
+	h.Refresh = caddy.Duration(duration)
+	return nil
+}
+
+func (h *Handler) parseMaxSize(d *caddyfile.Dispenser) error {
+	var value string
+	if err := oneArgument(d, "max_size", &value, "a size such as 500KiB"); err != nil {
+		return err
+	}
+	size, err := humanize.ParseBytes(value)
+	if err != nil || size < 1 || size > maxMaxSize {
+		return d.Errf("max_size: %q is not a size that can be read; write one from 1B to 16MiB, such as 500KiB", value)
+	}
+	h.MaxSize = int64(size)
+	return nil
+}
+
+// oneArgument reads the one argument of an option; want says what it may be.
+func oneArgument(d *caddyfile.Dispenser, option string, value *string, want string) error {
+	if !d.AllArgs(value) {
+		return d.Errf("%s takes one value: write %s", option, want)
+	}
+	return nil
+}
+
+func noArgument(d *caddyfile.Dispenser, option string) error {
+	if d.CountRemainingArgs() > 0 {
+		return d.Err(option + " takes no value")
+	}
+	return nil
+}
+
+// Interface guards
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

@@ -1,0 +1,27 @@
+// Package caddymodule makes a site's own robots.txt binding in Caddy. It registers
+// the HTTP handler http.handlers.robots and its Caddyfile directive, robots; importing
+// the package for its effect is all that a build of Caddy needs.
+//
+// It is the only package of the project that knows HTTP and Caddy. A request goes
+// through four questions, each answered by one package that knows nothing of the
+// others:
+//
+//   - Who is it? Package crawler reads the User-Agent.
+//   - What was it told? Package robotsrules decides from the site's robots.txt.
+//   - Does it keep the pace? Package ratelimit.
+//   - What is the answer? Here: pass on, 403, or 429.
+//
+// # Files
+//
+// The Caddy side: handler.go (the module and its life), caddyfile.go (the directive),
+// options.go (what the options mean and which go together), answer.go (a refusal as
+// Caddy answers it), placeholders.go and log.go (what the owner sees).
+//
+// The decision: judge.go (the order of the questions), target.go (which path is
+// judged), exempt.go (who is left alone).
+//
+// The rules: loader.go (when robots.txt is loaded), source.go (where from), own.go
+// (this site's own robots.txt, asked of this very server), fetch.go (over HTTP),
+// ruleset.go (what a text compiles to), table.go (a bounded map for keys that clients
+// make up), shared.go (what outlives a config reload).
+package caddymodule

@@ -1,0 +1,159 @@
+package caddymodule
+
+import (
+	"context"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler makes the site's own robots.txt binding: robots that fetch what it disallows
+// are answered 403, robots that come faster or at other hours than it tells them are
+// answered 429 with Retry-After. People's browsers pass, and so does every app or
+// library that no record of the file names. /robots.txt itself is always served.
+//
+// Without any option it takes the rules from what `GET /robots.txt` answers on the same
+// host through this same server.
+//
+// A refusal goes through Caddy's error handling, so `handle_errors` can answer it; where
+// the site has no error routes that match, a short text explains which robot it was taken
+// for, which line of robots.txt decided and when to come back.
+//
+// These placeholders are set on requests that were refused, would have been refused
+// (where the option says observe), or were exempt:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours` or `exempt`
+// `{http.robots.robot}` | The robot's name, as in its User-Agent
+// `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
+// `{http.robots.record}` | The value of the User-agent line of the record that binds it
+// `{http.robots.rule}` | The line of robots.txt that decided, as written
+// `{http.robots.line}` | The number of that line
+// `{http.robots.retry_after}` | Seconds until a request would pass, for 429
+type Handler struct {
+	// Where the rules come from, joined in this order. Default: what this server
+	// answers to `GET /robots.txt` on the host of the request.
+	Sources []Source `json:"sources,omitempty"`
+
+	// Answer /robots.txt with the very text that is enforced. Needs sources. Default:
+	// false, /robots.txt is served by whatever else serves the site.
+	Serve bool `json:"serve,omitempty"`
+
+	// How often the sources are looked at again, in the background. Cache-Control and
+	// Expires of a robots.txt can lengthen it, up to 24 hours. Default: 1m.
+	Refresh caddy.Duration `json:"refresh,omitempty"`
+
+	// What holds while no rules could be loaded yet (robots.txt answers 5xx, times out,
+	// is cut short or cannot be read, and never did better): `allow` or `deny`. Once
+	// rules were loaded, a failure never unloads them. Default: allow.
+	Unreachable string `json:"unreachable,omitempty"`
+
+	// How many octets of a robots.txt are read; the cut is at the last whole line.
+	// Default: 512000 (500 KiB, as RFC 9309 asks).
+	MaxSize int64 `json:"max_size,omitempty"`
+
+	// Which standard reads the file: `rfc9309`, `draft1996` or `norobots1994`.
+	// Default: rfc9309.
+	Dialect string `json:"dialect,omitempty"`
+
+	// How a record's User-agent value finds its robot: `substring`, it occurs in the
+	// User-Agent header, in any case of letters; `token`, it equals a product token of
+	// the header. Default: substring.
+	Match string `json:"match,omitempty"`
+
+	// Whom the `*` record binds: `robots`, those that say they are one and clients
+	// without a User-Agent; `clients`, HTTP libraries and apps too; `everyone`, browsers
+	// too; `nobody`. Default: robots.
+	Unnamed string `json:"unnamed,omitempty"`
+
+	// Who is left alone: addresses and CIDR ranges, `private_ranges`, or a text that
+	// occurs in the User-Agent header, in any case of letters.
+	Exempt []string `json:"exempt,omitempty"`
+
+	// What is done with a robot that asks for a disallowed path: `refuse` (403) or
+	// `observe` (noted in the log, served). Default: refuse.
+	Disallowed string `json:"disallowed,omitempty"`
+
+	// What is done with a robot that comes faster than Crawl-delay or Request-rate
+	// allow: `refuse` (429 with Retry-After) or `observe`. Default: refuse.
+	TooFast string `json:"too_fast,omitempty"`
+
+	// What is done with a robot that comes outside the Visit-time of its record:
+	// `refuse` (429, Retry-After until the window opens) or `observe`. Default: refuse.
+	OffHours string `json:"off_hours,omitempty"`
+
+	// Judge and log everything, refuse nothing: the safe first week. It overrides
+	// disallowed, too_fast and off_hours. Default: false.
+	Observe bool `json:"observe,omitempty"`
+
+	settings settings
+	loader   *loader
+	shared   *shared
+	exempt   exemptions
+	notice   *zap.Logger
+	now      func() time.Time
+	stop     context.CancelFunc
+}
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.robots",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision reads the options, loads the sources that need no network, and starts the
+// background refresh. A robots.txt that cannot be had is never an error here: the site
+// is served and the log says what is wrong.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	var err error
+	if h.settings, err = h.readOptions(); err != nil {
+		return err
+	}
+	if err = h.checkTogether(); err != nil {
+		return err
+	}
+	if h.exempt, err = parseExemptions(h.Exempt); err != nil {
+		return err
+	}
+	if h.shared, err = acquireShared(); err != nil {
+		return err
+	}
+	if h.now == nil {
+		h.now = time.Now
+	}
+	h.notice = sampled(ctx.Logger())
+	h.loader = newLoader(h.settings, h.Sources, h.shared, h.notice, h.now)
+
+	background, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.loader.start(background)
+	return nil
+}
+
+// Cleanup ends the background refresh and lets go of what is shared with other handlers
+// of this process. It also runs after a Provision that did not end well.
+func (h *Handler) Cleanup() error {
+	if h.stop != nil {
+		h.stop()
+	}
+	if h.shared != nil {
+		return releaseShared()
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

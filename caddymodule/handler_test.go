@@ -1,0 +1,566 @@
+package caddymodule
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+)
+
+const (
+	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	gptBot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+	ccBot     = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	curl      = "curl/8.14.1"
+	someApp   = "ExampleReader/4.2 CFNetwork/1498 Darwin/23.6.0"
+	closedAll = "User-agent: *\nDisallow: /\n"
+)
+
+// testHandler is a handler as Caddy provisions it, with a clock that only the test moves,
+// in front of a page that anybody may have.
+type testHandler struct {
+	*Handler
+	clock time.Time
+	log   *observer.ObservedLogs
+}
+
+// newTestHandler provisions h, with robotsTxt as its one source unless it is empty.
+func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
+	t.Helper()
+	th := &testHandler{Handler: h, clock: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	h.now = func() time.Time { return th.clock }
+	if robotsTxt != "" {
+		h.Sources = []Source{{Text: robotsTxt}}
+	}
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		if err := h.Cleanup(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := h.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zap.DebugLevel)
+	th.log, h.notice = logs, sampled(zap.New(core))
+	if len(h.Sources) > 0 {
+		<-h.loader.site("").first
+	}
+	return th
+}
+
+// page is what stands behind the handler.
+var page = caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+	_, err := io.WriteString(w, "page")
+	return err
+})
+
+// newRequest is a request as Caddy's server hands it on.
+func newRequest(method, target, userAgent string) *http.Request {
+	r := httptest.NewRequest(method, "http://site.example/", nil)
+	u, err := r.URL.Parse(target)
+	if err != nil {
+		panic(err)
+	}
+	r.URL, r.RequestURI = u, target
+	r.Header.Set("User-Agent", userAgent)
+	if userAgent == "" {
+		r.Header.Del("User-Agent")
+	}
+	r.RemoteAddr = "203.0.113.7:4711"
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+}
+
+// ask sends a request through the handler and returns its answer. A refusal that is left
+// to error routes comes back as its status, without a body.
+func (th *testHandler) ask(method, target, userAgent string) *httptest.ResponseRecorder {
+	return th.do(newRequest(method, target, userAgent))
+}
+
+func (th *testHandler) do(r *http.Request) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	if err := th.ServeHTTP(rec, r, page); err != nil {
+		rec.Code = err.(caddyhttp.HandlerError).StatusCode
+	}
+	return rec
+}
+
+// userAgents reads rows "class | name | User-Agent" of package crawler's test data.
+func userAgents(t *testing.T, glob string) (rows [][3]string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("..", "crawler", "testdata", glob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		lines := bufio.NewScanner(file)
+		for lines.Scan() {
+			line := strings.TrimSpace(lines.Text())
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			parts := strings.SplitN(line, "|", 3)
+			if len(parts) != 3 {
+				t.Fatalf("%s: malformed row %q", name, line)
+			}
+			for i := range parts {
+				parts[i] = strings.TrimSpace(parts[i])
+			}
+			if unquoted, err := strconv.Unquote(parts[2]); err == nil {
+				parts[2] = unquoted
+			}
+			rows = append(rows, [3]string(parts))
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(rows) == 0 {
+		t.Fatalf("no rows in crawler/testdata/%s", glob)
+	}
+	return rows
+}
+
+func TestNoRobotsTxtBindsABrowserAndEveryOneBindsRobots(t *testing.T) {
+	hostile := closedAll
+	for _, token := range []string{"Mozilla", "Safari", "Chrome", "Fetch", "DOC", "Java", "fast", "bot", "Mozilla/5.0", "like Gecko", "es", "ng", "lcc"} {
+		hostile += "\nUser-agent: " + token + "\nDisallow: /\n"
+	}
+	for name, robotsTxt := range map[string]string{"for all": closedAll, "with names of browsers": hostile} {
+		for _, dialect := range []string{"rfc9309", "draft1996", "norobots1994"} {
+			for _, match := range []string{"substring", "token"} {
+				t.Run(fmt.Sprint(name, "/", dialect, "/", match), func(t *testing.T) {
+					th := newTestHandler(t, robotsTxt, &Handler{Dialect: dialect, Match: match})
+					judged := map[string]int{}
+					for _, row := range userAgents(t, "*.txt") {
+						class, agent := row[0], row[2]
+						got := th.ask("GET", "/page", agent).Code
+						judged[class]++
+						switch class {
+						case "browser":
+							if got != http.StatusOK {
+								t.Errorf("browser refused: %d for %q", got, agent)
+							}
+						case "robot":
+							if got != http.StatusForbidden {
+								t.Errorf("robot not refused: %d for %q", got, agent)
+							}
+						}
+					}
+					if judged["browser"] < 100 || judged["robot"] < 100 {
+						t.Errorf("judged %v, want at least 100 browsers and 100 robots", judged)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestUnnamedSaysWhomTheDefaultRecordBinds(t *testing.T) {
+	clients := []string{gptBot, "", curl, someApp, chrome}
+	for unnamed, want := range map[string]string{
+		"":         "403 403 200 200 200",
+		"robots":   "403 403 200 200 200",
+		"clients":  "403 403 403 403 200",
+		"everyone": "403 403 403 403 403",
+		"nobody":   "200 200 200 200 200",
+	} {
+		th := newTestHandler(t, closedAll, &Handler{Unnamed: unnamed})
+		var got []string
+		for _, agent := range clients {
+			got = append(got, fmt.Sprint(th.ask("GET", "/", agent).Code))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("unnamed %q: robot, none stated, library, app, browser: got %s, want %s", unnamed, got, want)
+		}
+	}
+}
+
+func TestAnAppIsBoundOnlyByARecordThatNamesJustIt(t *testing.T) {
+	th := newTestHandler(t, "User-agent: curl\nUser-agent: Reader\nUser-agent: CFNetwork\nDisallow: /\n", &Handler{})
+	for agent, want := range map[string]int{curl: 403, "CURL/7": 403, "curlew/1.0": 200, someApp: 200} {
+		if got := th.ask("GET", "/", agent).Code; got != want {
+			t.Errorf("%q: got %d, want %d", agent, got, want)
+		}
+	}
+}
+
+func TestRobotsTxtIsAlwaysServed(t *testing.T) {
+	for name, h := range map[string]*Handler{
+		"disallowed": {}, "to everyone": {Unnamed: "everyone"}, "unreachable": {Unreachable: "deny"}, "draft": {Dialect: "draft1996"},
+	} {
+		th := newTestHandler(t, closedAll+"Crawl-delay: 3600\nVisit-time: 0000-0001\n", h)
+		for _, target := range []string{"/robots.txt", "/robots.txt?x=1", "/robots%2Etxt"} {
+			for range 3 {
+				if got := th.ask("GET", target, gptBot); got.Code != http.StatusOK || got.Body.String() != "page" {
+					t.Errorf("%s: GET %s: got %d %q, want what the site serves", name, target, got.Code, got.Body)
+				}
+			}
+		}
+	}
+}
+
+func TestServe(t *testing.T) {
+	const robotsTxt = "User-agent: *\nDisallow: /private/\n"
+	th := newTestHandler(t, robotsTxt, &Handler{Serve: true})
+	for _, agent := range []string{chrome, gptBot, curl, ""} {
+		got := th.ask("GET", "/robots.txt", agent)
+		if got.Code != 200 || got.Body.String() != robotsTxt || got.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%q: got %d %q %q", agent, got.Code, got.Header().Get("Content-Type"), got.Body)
+		}
+	}
+	if got := th.ask("HEAD", "/robots.txt", chrome); got.Body.Len() != 0 || got.Header().Get("Content-Length") != fmt.Sprint(len(robotsTxt)) {
+		t.Errorf("HEAD: got %d octets, Content-Length %q", got.Body.Len(), got.Header().Get("Content-Length"))
+	}
+	r := newRequest("GET", "/robots.txt", gptBot)
+	r.Header.Set("If-None-Match", th.ask("GET", "/robots.txt", gptBot).Header().Get("ETag"))
+	if got := th.do(r).Code; got != http.StatusNotModified {
+		t.Errorf("conditional: got %d, want 304", got)
+	}
+}
+
+func TestEveryMethodIsJudged(t *testing.T) {
+	th := newTestHandler(t, closedAll, &Handler{})
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"} {
+		if got := th.ask(method, "/", gptBot).Code; got != http.StatusForbidden {
+			t.Errorf("%s: got %d, want 403", method, got)
+		}
+	}
+}
+
+func TestTheRefusalExplainsItself(t *testing.T) {
+	th := newTestHandler(t, "# the site's rules\nUser-agent: GPTBot\nComment: Write to us.\nComment: We may say yes.\nAllow: /open\nDisallow: /\n", &Handler{})
+	got := th.ask("GET", "/page", gptBot)
+	want := `403 Forbidden
+
+The robots.txt of this site does not allow GPTBot to fetch this page.
+
+Taken for:  GPTBot (robot)
+Record:     User-agent: GPTBot (line 2)
+Line 6:     Disallow: /
+Comment:    Write to us.
+Comment:    We may say yes.
+Rules:      /robots.txt
+`
+	if got.Body.String() != want {
+		t.Errorf("body: got\n%s\nwant\n%s", got.Body, want)
+	}
+	for header, want := range map[string]string{
+		"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", "Retry-After": "",
+	} {
+		if got := got.Header().Get(header); got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+	if head := th.ask("HEAD", "/page", gptBot); head.Code != 403 || head.Body.Len() != 0 {
+		t.Errorf("HEAD: got %d and a body of %d octets, want 403 and none", head.Code, head.Body.Len())
+	}
+}
+
+func TestTooFast(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nCrawl-delay: 10\n", &Handler{})
+	step := func(after time.Duration, want int, retryAfter string) {
+		t.Helper()
+		th.clock = th.clock.Add(after)
+		got := th.ask("GET", "/", gptBot)
+		if got.Code != want || got.Header().Get("Retry-After") != retryAfter {
+			t.Errorf("%s later: got %d, Retry-After %q; want %d, %q", after, got.Code, got.Header().Get("Retry-After"), want, retryAfter)
+		}
+	}
+	step(0, 200, "")
+	step(time.Second, 429, "9")
+	step(500*time.Millisecond, 429, "9") // 8.5 s, rounded up: whoever waits so long is served
+	step(8*time.Second, 429, "1")        // told to wait, it has no leeway
+	step(500*time.Millisecond, 200, "")
+	step(8*time.Second, 200, "") // a fifth too early: leeway
+	if got := th.ask("GET", "/", ccBot).Code; got != 200 {
+		t.Errorf("another robot: got %d, want 200: budgets are apart", got)
+	}
+	body := th.ask("GET", "/", gptBot).Body.String()
+	for _, want := range []string{"429 Too Many Requests", "GPTBot comes faster", "Line 2:     Crawl-delay: 10", "Come back:  in 10 seconds, at Sun, 01 Nov 2026 12:00:28 GMT"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("body lacks %q:\n%s", want, body)
+		}
+	}
+}
+
+func TestARobotCannotMultiplyItsBudgetByTheCaseOfItsName(t *testing.T) {
+	th := newTestHandler(t, "User-agent: GPTBot\nCrawl-delay: 10\n", &Handler{})
+	want := 200
+	for _, name := range []string{"GPTBot/1.0", "gptbot/1.0", "GptBot/1.1"} {
+		if got := th.ask("GET", "/", name).Code; got != want {
+			t.Errorf("%s: got %d, want %d", name, got, want)
+		}
+		want = 429
+	}
+}
+
+func TestClientsWithoutANameArePacedByAddress(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nCrawl-delay: 10\n", &Handler{})
+	for _, step := range []struct {
+		address string
+		want    int
+	}{{"198.51.100.1:1", 200}, {"198.51.100.2:1", 200}, {"198.51.100.1:2", 429}} {
+		r := httptest.NewRequest("GET", "http://site.example/", nil)
+		r.RemoteAddr = step.address
+		r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+		if got := th.do(r).Code; got != step.want {
+			t.Errorf("%s: got %d, want %d", step.address, got, step.want)
+		}
+	}
+}
+
+func TestOffHours(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nVisit-time: 0200-0630\n", &Handler{})
+	got := th.ask("GET", "/", gptBot)
+	if got.Code != 429 || got.Header().Get("Retry-After") != "50400" {
+		t.Errorf("at noon: got %d, Retry-After %q; want 429, 50400 (14 hours)", got.Code, got.Header().Get("Retry-After"))
+	}
+	if body := got.Body.String(); !strings.Contains(body, "Line 2:     Visit-time: 0200-0630") || !strings.Contains(body, "Mon, 02 Nov 2026 02:00:00 GMT") {
+		t.Errorf("body:\n%s", body)
+	}
+	th.clock = th.clock.Add(50400 * time.Second)
+	if got := th.ask("GET", "/", gptBot).Code; got != 200 {
+		t.Errorf("when told to come back: got %d, want 200", got)
+	}
+}
+
+func TestRefusedRequestsCostNothing(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", &Handler{})
+	for range 5 {
+		if got := th.ask("GET", "/private/", gptBot).Code; got != 403 {
+			t.Fatalf("got %d, want 403", got)
+		}
+	}
+	if got := th.ask("GET", "/", gptBot).Code; got != 200 {
+		t.Errorf("after refusals: got %d, want 200", got)
+	}
+}
+
+func TestObserveRefusesNothingAndTellsEverything(t *testing.T) {
+	const robotsTxt = "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n\nUser-agent: CCBot\nVisit-time: 0200-0300\n"
+	for name, h := range map[string]*Handler{
+		"observe":   {Observe: true},
+		"each kind": {Disallowed: "observe", TooFast: "observe", OffHours: "observe"},
+		"and more":  {Observe: true, Disallowed: "refuse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			th := newTestHandler(t, robotsTxt, h)
+			for _, test := range [][2]string{{gptBot, "/private/"}, {gptBot, "/"}, {gptBot, "/"}, {ccBot, "/"}} {
+				if got := th.ask("GET", test[1], test[0]); got.Code != 200 || got.Body.String() != "page" {
+					t.Errorf("%s: got %d %q", test[1], got.Code, got.Body)
+				}
+			}
+			var verdicts []string
+			for _, entry := range th.log.FilterMessage("robot observed, not refused").All() {
+				verdicts = append(verdicts, fmt.Sprint(entry.ContextMap()["verdict"]))
+			}
+			want := "disallowed too_fast off_hours"
+			if name == "each kind" {
+				want = "disallowed too_fast too_fast off_hours" // what is served counts against the pace
+			}
+			if got := strings.Join(verdicts, " "); got != want {
+				t.Errorf("logged verdicts: got %s, want %s", got, want)
+			}
+			if th.log.FilterMessage("robot refused").Len() != 0 {
+				t.Error("the log says that something was refused")
+			}
+		})
+	}
+}
+
+func TestAnObservedDisallowStillKeepsThePace(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", &Handler{Disallowed: "observe"})
+	for _, want := range []int{200, 429} {
+		if got := th.ask("GET", "/private/", gptBot).Code; got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+}
+
+func TestExempt(t *testing.T) {
+	for _, test := range []struct {
+		exempt string
+		want   int
+	}{
+		{"203.0.113.0/24", 200}, {"203.0.113.7", 200}, {"203.0.113.8", 403}, {"2001:db8::/32", 403}, {"private_ranges", 403},
+		{"gptbot", 200}, {"openai.com", 200}, {"ClaudeBot", 403},
+	} {
+		th := newTestHandler(t, closedAll, &Handler{Exempt: []string{test.exempt}})
+		r := newRequest("GET", "/", gptBot)
+		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "203.0.113.7")
+		if got := th.do(r).Code; got != test.want {
+			t.Errorf("exempt %s: got %d, want %d", test.exempt, got, test.want)
+		}
+	}
+}
+
+func TestExemptRobotsSpendNoBudget(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nCrawl-delay: 10\n", &Handler{Exempt: []string{"openai.com"}})
+	for _, step := range []struct {
+		agent string
+		want  int
+	}{{gptBot, 200}, {gptBot, 200}, {"GPTBot/1.0", 200}, {"GPTBot/1.0", 429}} {
+		if got := th.ask("GET", "/", step.agent).Code; got != step.want {
+			t.Errorf("%s: got %d, want %d", step.agent, got, step.want)
+		}
+	}
+}
+
+func TestOneLogLineForEachRefusal(t *testing.T) {
+	th := newTestHandler(t, "User-agent: GPTBot\nDisallow: /private/\n", &Handler{})
+	th.ask("GET", "/private/a?b", gptBot)
+	th.ask("GET", "/open", gptBot)
+	th.ask("GET", "/private/", chrome)
+	entries := th.log.All()
+	if len(entries) != 1 {
+		t.Fatalf("log lines: got %d, want 1: %v", len(entries), entries)
+	}
+	fields := entries[0].ContextMap()
+	for key, want := range map[string]any{
+		"verdict": "disallowed", "robot": "GPTBot", "class": "robot", "record": "GPTBot", "record_line": 1,
+		"rule": "Disallow: /private/", "line": 2, "method": "GET", "host": "site.example", "uri": "/private/a?b", "user_agent": gptBot,
+		"reason": `disallowed by line 2 "Disallow: /private/" in the record for "GPTBot" (line 1)`,
+	} {
+		if got := fields[key]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: got %v, want %v", key, got, want)
+		}
+	}
+}
+
+func TestTheLogIsSampledUnderAFlood(t *testing.T) {
+	th := newTestHandler(t, closedAll, &Handler{})
+	for range 10_000 {
+		th.ask("GET", "/", gptBot)
+	}
+	if got := th.log.Len(); got < linesPerSecond || got > 2000 {
+		t.Errorf("log lines for 10,000 refusals: got %d", got)
+	}
+}
+
+func TestPlaceholders(t *testing.T) {
+	th := newTestHandler(t, "User-agent: GPTBot\nDisallow: /private/\nCrawl-delay: 10\n", &Handler{})
+	placeholders := func(target, agent string) string {
+		r := newRequest("GET", target, agent)
+		th.do(r)
+		repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+		return repl.ReplaceAll("{http.robots.verdict}|{http.robots.robot}|{http.robots.class}|{http.robots.record}|"+
+			"{http.robots.rule}|{http.robots.line}|{http.robots.retry_after}|{http.robots.unknown}", "")
+	}
+	for _, test := range []struct{ target, agent, want string }{
+		{"/private/", gptBot, "disallowed|GPTBot|robot|GPTBot|Disallow: /private/|2|0|"},
+		{"/", gptBot, "|||||||"},
+		{"/", gptBot, "too_fast|GPTBot|robot|GPTBot|Crawl-delay: 10|3|10|"},
+		{"/private/", chrome, "|||||||"},
+	} {
+		if got := placeholders(test.target, test.agent); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.target, got, test.want)
+		}
+	}
+}
+
+func TestOurOwnRequestsAreNotJudged(t *testing.T) {
+	th := newTestHandler(t, closedAll, &Handler{})
+	r := newRequest("GET", "/seo/robots.txt", gptBot)
+	if got := th.do(r.WithContext(context.WithValue(r.Context(), ownFetchKey{}, true))).Code; got != 200 {
+		t.Errorf("through the server: got %d, want 200", got)
+	}
+	r = newRequest("GET", "/seo/robots.txt", fetcherName)
+	r.Header.Set(markHeader, th.shared.mark)
+	if got := th.do(r).Code; got != 200 {
+		t.Errorf("over HTTP: got %d, want 200", got)
+	}
+	r = newRequest("GET", "/seo/robots.txt", gptBot)
+	r.Header.Set(markHeader, "guessed")
+	if got := th.do(r).Code; got != 403 {
+		t.Errorf("with a guessed mark: got %d, want 403", got)
+	}
+}
+
+func TestWhatIsJudgedIsTheRequestLineNotTheRewrite(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{})
+	for target, want := range map[string]int{"/private/a": 403, "/open": 200} {
+		r := newRequest("GET", target, gptBot)
+		r.URL.Path, r.RequestURI = "/rewritten", "/rewritten"
+		if target == "/open" {
+			r.URL.Path, r.RequestURI = "/private/index.php", "/private/index.php"
+		}
+		if got := th.do(r).Code; got != want {
+			t.Errorf("%s: got %d, want %d", target, got, want)
+		}
+	}
+}
+
+func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
+	th := newTestHandler(t, "User-agent: GPTBot\nDisallow: /private/\nCrawl-delay: 1\n\nUser-agent: *\nDisallow: /x\n", &Handler{})
+	bare := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
+	rec := httptest.NewRecorder()
+	for name, agent := range map[string]string{"browser": chrome, "allowed robot with a pace": gptBot, "allowed robot": ccBot, "library": curl} {
+		r := newRequest("GET", "/page/1?x=y", agent)
+		serve := func() {
+			th.clock = th.clock.Add(2 * time.Second)
+			if err := th.ServeHTTP(rec, r, bare); err != nil {
+				t.Fatal(err)
+			}
+		}
+		serve()
+		if got := testing.AllocsPerRun(200, serve); got != 0 {
+			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+}
+
+func TestAFloodOfUserAgentsStopsNobody(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", &Handler{})
+	th.ask("GET", "/", ccBot)
+	for i := range 100_000 {
+		if got := th.ask("GET", "/", fmt.Sprintf("Flood%dBot/1.0 (+http://flood%d.example/)", i, i)).Code; got != 200 {
+			t.Fatalf("robot %d: got %d, want 200: budgets are apart", i, got)
+		}
+	}
+	if got := th.ask("GET", "/", chrome).Code; got != 200 {
+		t.Errorf("browser: got %d, want 200", got)
+	}
+	if got := th.ask("GET", "/", ccBot).Code; got != 429 {
+		t.Errorf("the robot that was there before, too fast: got %d, want 429", got)
+	}
+	if got := th.shared.pace.Len(); got > 100_001 {
+		t.Errorf("pace keys: got %d", got)
+	}
+}
+
+func TestIdentityOfTheTestAgents(t *testing.T) {
+	for agent, want := range map[string]crawler.Class{
+		chrome: crawler.Browser, gptBot: crawler.Robot, ccBot: crawler.Robot, curl: crawler.App, someApp: crawler.App, "": crawler.Unstated,
+	} {
+		if got := crawler.Identify(agent).Class; got != want {
+			t.Errorf("%q: got %s, want %s", agent, got, want)
+		}
+	}
+}
+
+// withOriginal returns r as if original had come in and been rewritten to r.
+func withOriginal(r *http.Request, original http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, original))
+}

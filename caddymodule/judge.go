@@ -1,0 +1,211 @@
+package caddymodule
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Verdict is what a request was judged to be. The words are the same in the log, the
+// placeholders and the access log. The zero value is allowed.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Allowed Verdict = iota
+	Disallowed
+	TooFast
+	OffHours
+	Exempt
+)
+
+// String returns the verdict's word.
+func (v Verdict) String() string {
+	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt"}[v]
+}
+
+// judgement is the outcome for one request, with what it takes to explain it. The zero
+// value lets the request pass.
+type judgement struct {
+	verdict    Verdict
+	who        *crawler.Identity
+	decision   robotsrules.Decision // the record that binds, and the rule, where one decided
+	denied     string               // why everything is disallowed, where no line of the file says it
+	line       int                  // of the line that decided; 0: none did
+	rule       string               // that line, as written
+	retryAfter time.Duration        // until a request would pass; for too_fast and off_hours
+	action     action
+}
+
+// ServeHTTP judges the request and passes it on or refuses it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	h.loader.meet(r)
+	who := h.shared.crawlers.Identify(userAgent(r))
+	if who.Class == crawler.Browser && !h.settings.unnamed.binds(crawler.Browser) && !h.settings.serve {
+		return next.ServeHTTP(w, r)
+	}
+	a := askedFor(r)
+	if a.path == robotsPath {
+		if h.settings.serve && h.serveRules(w, r) {
+			return nil
+		}
+		return next.ServeHTTP(w, r)
+	}
+	if !h.bindable(who) {
+		return next.ServeHTTP(w, r)
+	}
+	j := h.judge(r, a, who)
+	if j.verdict == Allowed {
+		return next.ServeHTTP(w, r)
+	}
+	if h.isOwn(r) {
+		return next.ServeHTTP(w, r)
+	}
+	h.tell(r, a, &j)
+	if j.verdict == Exempt || j.action == observe {
+		return next.ServeHTTP(w, r)
+	}
+	return h.refuse(w, r, &j)
+}
+
+// bindable tells whether any record of any robots.txt could bind the client.
+func (h *Handler) bindable(who *crawler.Identity) bool {
+	return who.Class == crawler.Robot || who.Class == crawler.App || h.settings.unnamed.binds(who.Class)
+}
+
+// isOwn tells whether r is a request that this module makes itself, which is never judged:
+// robots.txt is read under redirects and addresses that may lead through a handler again.
+func (h *Handler) isOwn(r *http.Request) bool {
+	own, _ := r.Context().Value(ownFetchKey{}).(bool)
+	return own || r.Header.Get(markHeader) == h.shared.mark
+}
+
+// judge asks what the client was told, and whether it keeps the pace.
+func (h *Handler) judge(r *http.Request, a asked, who *crawler.Identity) judgement {
+	rules := h.loader.rules(r)
+	j := judgement{who: who}
+	binding := h.binding(rules, who)
+	denied := rules.denied != "" && h.settings.unnamed.binds(who.Class)
+	if binding == nil && !denied {
+		return j
+	}
+	if h.exempt.covers(r) {
+		j.verdict = Exempt
+		return j
+	}
+	if denied {
+		j.denied = rules.denied
+		return h.against(j, Disallowed, h.settings.disallowed)
+	}
+	j.decision = decide(binding, a)
+	if !j.decision.Allowed() {
+		if rule := j.decision.Rule; rule != nil {
+			j.line, j.rule = rule.Line, rule.Text
+		}
+		disallowed := h.against(j, Disallowed, h.settings.disallowed)
+		if disallowed.action == refuse || h.settings.observe {
+			return disallowed
+		}
+		if paced := h.pace(r, binding, j); paced.verdict != Allowed && paced.action == refuse {
+			return paced
+		}
+		return disallowed
+	}
+	return h.pace(r, binding, j)
+}
+
+// binding returns the record that binds the client, nil if none does. A browser is never
+// looked for among the names: no token of any robots.txt may catch a person. An app or
+// library is bound by a record that names just it.
+func (h *Handler) binding(rules *ruleset, who *crawler.Identity) *robotsrules.Binding {
+	var named *robotsrules.Binding
+	switch who.Class {
+	case crawler.Robot:
+		named = rules.find(who)
+	case crawler.App:
+		if len(who.Products) > 0 {
+			named = rules.policy.Named(who.Products[0])
+		}
+	}
+	if named == nil && h.settings.unnamed.binds(who.Class) {
+		return rules.policy.Default()
+	}
+	return named
+}
+
+// decide judges what was asked for in both of its readings: it is disallowed if either is.
+func decide(binding *robotsrules.Binding, a asked) robotsrules.Decision {
+	decision := binding.Decide(a.target)
+	if !decision.Allowed() {
+		return decision
+	}
+	if target, ok := a.otherReading(); ok {
+		if other := binding.Decide(target); !other.Allowed() {
+			return other
+		}
+	}
+	return decision
+}
+
+// pace judges when the request came. A request that is refused costs the robot nothing.
+func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j judgement) judgement {
+	pace := binding.Pace()
+	if pace == nil {
+		return j
+	}
+	now := h.now()
+	if open, opens, line := pace.Visit(now); !open {
+		j.line, j.retryAfter = line, opens.Sub(now)
+		j.rule = visitTime(binding, line)
+		j = h.against(j, OffHours, h.settings.offHours)
+		if j.action == refuse || h.settings.observe {
+			return j
+		}
+	}
+	rate, ok := pace.At(now)
+	if !ok {
+		return j
+	}
+	// The memory store cannot fail; the error is for stores over a network.
+	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
+	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, j.who), limit, now)
+	if !result.Allowed() {
+		j.line, j.rule, j.retryAfter = rate.Line, rate.Text, result.RetryAfter
+		return h.against(j, TooFast, h.settings.tooFast)
+	}
+	return j
+}
+
+// against returns j with the verdict and what is done about it.
+func (h *Handler) against(j judgement, v Verdict, do action) judgement {
+	j.verdict, j.action = v, do
+	if h.settings.observe {
+		j.action = observe
+	}
+	return j
+}
+
+// budget is whose pace a request counts against: one for each robot of a site, however
+// many addresses it comes from. A client without a robot's name is its address.
+func (h *Handler) budget(r *http.Request, who *crawler.Identity) ratelimit.Key {
+	robot := who.Key
+	if robot == "" {
+		robot = clientAddress(r)
+	}
+	return ratelimit.Key{Site: hostOf(r), Robot: robot}
+}
+
+// visitTime returns the Visit-time line with that number, as written.
+func visitTime(binding *robotsrules.Binding, line int) string {
+	for _, group := range binding.Groups() {
+		if group.VisitTime != nil && group.VisitTime.Line == line {
+			return group.VisitTime.Text
+		}
+	}
+	return ""
+}

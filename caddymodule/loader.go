@@ -1,0 +1,343 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+const (
+	// maxLoads bounds how many loads of one handler run at once: made-up hosts can ask
+	// for any number.
+	maxLoads = 16
+
+	// fewHosts is how many hosts are kept fresh whether they are asked for again or not.
+	fewHosts = 64
+)
+
+// loader keeps the rules of the sites that a handler stands in front of: loads them when
+// a host is first asked for, and again in the background, so that nobody waits. It is
+// safe for concurrent use.
+type loader struct {
+	settings settings
+	parts    []part
+	perHost  bool // false: one site serves every host
+	shared   *shared
+	log      *zap.Logger
+	now      func() time.Time
+
+	sites  *table[*site]
+	origin atomic.Pointer[origin]
+	slots  chan struct{}
+
+	// life ends with the handler and takes the loads in flight with it.
+	life context.Context
+}
+
+// part is one source as the loader sees it.
+type part struct {
+	name  string
+	key   func(l *loader, host string) string // under which its last good text is kept
+	fetch func(ctx context.Context, s *site, last *document) (document, error)
+}
+
+// site is what is known of one host, or of all of them where the sources do not differ.
+type site struct {
+	host    string
+	current atomic.Pointer[ruleset] // nil until the first load ended
+	first   chan struct{}           // closed when the first load ended
+	due     atomic.Int64            // when to load again, in Unix nanoseconds
+	loading atomic.Bool
+	running atomic.Int32 // own requests that have not ended, also past the bound of their load
+
+	// Only the load in progress touches these.
+	documents []*document // the last good one of each part
+	failed    bool        // the last load did not go well, and the log says so
+}
+
+// everLoaded tells whether any source ever gave an answer.
+func (s *site) everLoaded() bool {
+	return slices.ContainsFunc(s.documents, func(d *document) bool { return d != nil })
+}
+
+func newLoader(s settings, sources []Source, sh *shared, log *zap.Logger, now func() time.Time) *loader {
+	l := &loader{
+		settings: s, shared: sh, log: log, now: now,
+		sites: newTable[*site](maxHosts, maxHostText),
+		slots: make(chan struct{}, maxLoads),
+	}
+	for _, src := range sources {
+		l.perHost = l.perHost || src.perHost()
+		l.parts = append(l.parts, part{
+			name: src.String(),
+			key: func(_ *loader, host string) string {
+				place, _ := src.place(host)
+				return src.String() + "\x00" + place
+			},
+			fetch: func(ctx context.Context, s *site, last *document) (document, error) {
+				return l.fetchSource(ctx, src, s.host, last)
+			},
+		})
+	}
+	if len(sources) == 0 {
+		l.perHost = true
+		l.parts = []part{{name: "this site's " + robotsPath, key: ownKey, fetch: l.fetchOwn}}
+	}
+	return l
+}
+
+// ownKey tells the hosts of one server from the same hosts of another.
+func ownKey(l *loader, host string) string {
+	o := l.origin.Load()
+	if o == nil {
+		return ""
+	}
+	return strings.Join([]string{"own", o.name, o.scheme(), host}, "\x00")
+}
+
+// start loads what needs no host and begins the background refresh, which ends with ctx.
+func (l *loader) start(ctx context.Context) {
+	l.life = ctx
+	if !l.perHost {
+		l.begin(l.site(""))
+	}
+	tick := l.tick()
+	go func() {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				l.refresh(l.now())
+			}
+		}
+	}()
+}
+
+// tick is how often sites are looked over. A site is loaded again one tick before its
+// time, so that a change is seen within the refresh the owner asked for.
+func (l *loader) tick() time.Duration {
+	return min(max(l.settings.refresh/10, 100*time.Millisecond), 10*time.Second)
+}
+
+// refresh begins to load the sites that are due at now. Where there are many, a host that
+// was asked for only once is forgotten instead: made-up hosts are not kept fresh.
+func (l *loader) refresh(now time.Time) {
+	sites, again := l.sites.all()
+	for i, s := range sites {
+		switch {
+		case s.due.Load() > now.UnixNano() || s.current.Load() == nil:
+		case len(sites) > fewHosts && !again[i]:
+			l.sites.remove(s.host)
+		default:
+			l.begin(s)
+		}
+	}
+}
+
+// meet notes the server that the handler stands in, from the first request that it gets.
+func (l *loader) meet(r *http.Request) {
+	if l.origin.Load() == nil {
+		if o := originOf(r); o != nil {
+			l.origin.CompareAndSwap(nil, o)
+		}
+	}
+}
+
+// rules returns the rules for the host of r. The first request of a host waits for them,
+// no longer than loadTimeout; no other ever waits.
+func (l *loader) rules(r *http.Request) *ruleset {
+	host := ""
+	if l.perHost {
+		host = hostOf(r)
+	}
+	s, ok := l.sites.get(host)
+	if !ok {
+		s = l.site(host)
+	}
+	if rules := s.current.Load(); rules != nil {
+		return rules
+	}
+	return l.await(r.Context(), s)
+}
+
+// site returns the site of host, made if need be.
+func (l *loader) site(host string) *site {
+	host = strings.Clone(host) // not to keep the request it is a part of
+	return l.sites.add(host, func() *site {
+		return &site{host: host, first: make(chan struct{}), documents: make([]*document, len(l.parts))}
+	})
+}
+
+// await begins the first load of s, unless it is under way, and waits for its end.
+func (l *loader) await(ctx context.Context, s *site) *ruleset {
+	l.begin(s)
+	patience := time.NewTimer(loadTimeout)
+	defer patience.Stop()
+	select {
+	case <-s.first:
+	case <-ctx.Done():
+	case <-patience.C:
+	}
+	if rules := s.current.Load(); rules != nil {
+		return rules
+	}
+	return l.unreachable()
+}
+
+// begin loads s in the background, unless that is happening already.
+func (l *loader) begin(s *site) {
+	if !s.loading.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.loading.Store(false)
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+			l.load(s)
+		case <-l.life.Done():
+		}
+	}()
+}
+
+// load asks every source once, all at a time, and puts the outcome in force.
+func (l *loader) load(s *site) {
+	if s.current.Load() == nil {
+		l.recall(s)
+	}
+	ctx, cancel := context.WithTimeout(l.life, loadTimeout)
+	defer cancel()
+	errs := make([]error, len(l.parts))
+	var wg sync.WaitGroup
+	for i, p := range l.parts {
+		wg.Go(func() {
+			doc, err := p.fetch(ctx, s, s.documents[i])
+			if err != nil {
+				errs[i] = fmt.Errorf("%s: %w", p.name, err)
+				return
+			}
+			s.documents[i] = &doc
+			if key := p.key(l, s.host); key != "" {
+				l.shared.lastGood.put(key, &doc, int64(len(doc.text)))
+			}
+		})
+	}
+	wg.Wait()
+	if l.life.Err() != nil {
+		return // the handler is gone; what its server answered now means nothing
+	}
+	l.enforce(s, errors.Join(errs...))
+}
+
+// recall takes up what an earlier handler of this process had loaded from the same
+// sources, so that a config reload makes nobody wait and forgets nothing.
+func (l *loader) recall(s *site) {
+	found := false
+	for i, p := range l.parts {
+		if doc, ok := l.shared.lastGood.get(p.key(l, s.host)); ok {
+			s.documents[i], found = doc, true
+		}
+	}
+	if found {
+		rules, _ := l.compile(s.documents)
+		l.publish(s, rules)
+	}
+}
+
+// enforce puts what was loaded in force, tells the log, and says when to look again. A
+// load that failed changes nothing that was loaded before.
+func (l *loader) enforce(s *site, failure error) {
+	previous := s.current.Load()
+	rules, fresh := l.compile(s.documents)
+	l.publish(s, rules)
+	s.due.Store(l.now().Add(l.interval(s.documents) - l.tick()).UnixNano())
+	l.report(s, previous, rules, fresh, failure)
+}
+
+// publish makes rules the ones that hold for s.
+func (l *loader) publish(s *site, rules *ruleset) {
+	if s.current.Swap(rules) == nil {
+		close(s.first)
+	}
+	l.sites.weigh(s.host, int64(len(rules.text)))
+}
+
+// compile joins the documents that there are, in their order.
+func (l *loader) compile(documents []*document) (rules *ruleset, fresh bool) {
+	var texts []string
+	denied := ""
+	for _, doc := range documents {
+		if doc == nil {
+			continue
+		}
+		texts = append(texts, doc.text)
+		if doc.forbidden && l.settings.reading.Dialect == robotsrules.Draft1996 {
+			denied = deniedForbidden
+		}
+	}
+	if texts == nil {
+		return l.unreachable(), false
+	}
+	return l.shared.library.compile(join(texts), denied, l.settings)
+}
+
+// join puts texts below one another, each beginning on a line of its own.
+func join(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	var b strings.Builder
+	for _, text := range texts {
+		b.WriteString(text)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// unreachable returns the rules that hold while none could be loaded.
+func (l *loader) unreachable() *ruleset {
+	denied := ""
+	if l.settings.denyUnknown {
+		denied = deniedUnreachable
+	}
+	rules, _ := l.shared.library.compile("", denied, l.settings)
+	return rules
+}
+
+// interval is how long the rules stay in force before the sources are asked again: what
+// the shortest-lived document says, within [refresh, 24h].
+func (l *loader) interval(documents []*document) time.Duration {
+	shortest := maxRefresh
+	for _, doc := range documents {
+		if doc == nil {
+			return l.settings.refresh
+		}
+		shortest = min(shortest, doc.lifetime)
+	}
+	return max(l.settings.refresh, shortest)
+}
+
+// hostOf returns the host of r without port and final dot, in lower case. It allocates
+// only for hosts that are not written that way.
+func hostOf(r *http.Request) string {
+	host := r.Host
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
+		host = host[:i]
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}

@@ -1,0 +1,177 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+const (
+	defaultRefresh = time.Minute
+	minRefresh     = time.Second // less would make the refresh a load of its own
+	maxRefresh     = 24 * time.Hour
+	maxMaxSize     = 16 << 20
+)
+
+// What the options that take one word may be, for a person.
+const (
+	listDialect     = "rfc9309, draft1996 or norobots1994"
+	listMatch       = "substring or token"
+	listUnnamed     = "robots, clients, everyone or nobody"
+	listAction      = "refuse or observe"
+	listUnreachable = "allow or deny"
+)
+
+// settings is what the options of a Handler mean, with the defaults filled in. It does
+// not change after it was made.
+type settings struct {
+	reading     robotsrules.Options
+	match       robotsrules.Match
+	refresh     time.Duration
+	denyUnknown bool // unreachable deny
+	unnamed     unnamed
+	disallowed  action
+	tooFast     action
+	offHours    action
+	observe     bool
+	serve       bool
+}
+
+// readOptions gives the meaning of h's options, or an error that says which one is wrong
+// and what to write instead.
+func (h *Handler) readOptions() (settings, error) {
+	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
+	var errs [8]error
+	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
+	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
+	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
+	s.disallowed, errs[3] = choice("disallowed", h.Disallowed, "refuse", parseAction)
+	s.tooFast, errs[4] = choice("too_fast", h.TooFast, "refuse", parseAction)
+	s.offHours, errs[5] = choice("off_hours", h.OffHours, "refuse", parseAction)
+	s.denyUnknown, errs[6] = choice("unreachable", h.Unreachable, "allow", parseUnreachable)
+	errs[7] = h.checkSources()
+	if err := errors.Join(errs[:]...); err != nil {
+		return settings{}, err
+	}
+	if s.refresh == 0 {
+		s.refresh = defaultRefresh
+	}
+	if s.refresh < minRefresh || s.refresh > maxRefresh {
+		return settings{}, fmt.Errorf("refresh %s: write a duration from %s to %s", s.refresh, minRefresh, maxRefresh)
+	}
+	s.reading.MaxBytes = robotsrules.DefaultMaxBytes
+	if h.MaxSize != 0 {
+		if h.MaxSize < 1 || h.MaxSize > maxMaxSize {
+			return settings{}, fmt.Errorf("max_size %d: write a size from 1B to 16MiB", h.MaxSize)
+		}
+		s.reading.MaxBytes = int(h.MaxSize)
+	}
+	return s, nil
+}
+
+func (h *Handler) checkSources() error {
+	for i, src := range h.Sources {
+		if err := src.check(); err != nil {
+			return fmt.Errorf("source %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// checkTogether returns an error for options that make no sense together.
+func (h *Handler) checkTogether() error {
+	if h.Serve && len(h.Sources) == 0 {
+		return errors.New("serve needs a source: without one the rules are what this site already serves at /robots.txt; " +
+			"remove serve, or add source file, source url or source text")
+	}
+	return nil
+}
+
+// choice reads one word of an option; an empty one is its default.
+func choice[T any](option, value, byDefault string, parse func(string) (T, error)) (T, error) {
+	if value == "" {
+		value = byDefault
+	}
+	v, err := parse(value)
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", option, err)
+	}
+	return v, nil
+}
+
+func parseDialect(word string) (robotsrules.Dialect, error) {
+	dialect, err := robotsrules.ParseDialect(word)
+	if err != nil {
+		return dialect, unknown(word, listDialect)
+	}
+	return dialect, nil
+}
+
+func parseMatch(word string) (robotsrules.Match, error) {
+	match, err := robotsrules.ParseMatch(word)
+	if err != nil {
+		return match, unknown(word, listMatch)
+	}
+	return match, nil
+}
+
+// unnamed says whom the "*" record binds. The zero value is the default.
+type unnamed uint8
+
+const (
+	unnamedRobots unnamed = iota
+	unnamedClients
+	unnamedEveryone
+	unnamedNobody
+)
+
+func parseUnnamed(word string) (unnamed, error) {
+	return oneOf(word, map[string]unnamed{
+		"robots": unnamedRobots, "clients": unnamedClients, "everyone": unnamedEveryone, "nobody": unnamedNobody,
+	}, listUnnamed)
+}
+
+// binds tells whether the "*" record binds a client of this class.
+func (u unnamed) binds(c crawler.Class) bool {
+	switch c {
+	case crawler.Robot, crawler.Unstated:
+		return u != unnamedNobody
+	case crawler.App:
+		return u == unnamedClients || u == unnamedEveryone
+	default:
+		return u == unnamedEveryone
+	}
+}
+
+// action is what is done with a request that was judged against. The zero value is the
+// default.
+type action uint8
+
+const (
+	refuse action = iota
+	observe
+)
+
+func parseAction(word string) (action, error) {
+	return oneOf(word, map[string]action{"refuse": refuse, "observe": observe}, listAction)
+}
+
+func parseUnreachable(word string) (deny bool, err error) {
+	return oneOf(word, map[string]bool{"allow": false, "deny": true}, listUnreachable)
+}
+
+func oneOf[T any](word string, words map[string]T, list string) (T, error) {
+	v, ok := words[strings.ToLower(word)]
+	if !ok {
+		return v, unknown(word, list)
+	}
+	return v, nil
+}
+
+func unknown(word, list string) error {
+	return fmt.Errorf("%q is unknown; write %s", word, list)
+}

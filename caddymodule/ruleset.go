@@ -1,0 +1,114 @@
+package caddymodule
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// ruleset is a robots.txt ready to decide. It is immutable and safe for concurrent use;
+// hosts with the same text share one.
+type ruleset struct {
+	text   string
+	file   *robotsrules.File
+	policy *robotsrules.Policy
+	etag   string
+
+	// denied says why everything is disallowed to whomever the "*" record binds,
+	// whatever the text; empty otherwise.
+	denied string
+
+	// found remembers which record names the robots that came last.
+	found [64]atomic.Pointer[found]
+}
+
+// found is the record that names a robot, nil if none does.
+type found struct {
+	robot   uint64 // crawler.Identity.Hash
+	binding *robotsrules.Binding
+}
+
+// find returns the record that names the robot, nil if none does. To look for hundreds of
+// names in a User-Agent takes longer than all the rest of a judgement, so it is done once.
+func (rs *ruleset) find(who *crawler.Identity) *robotsrules.Binding {
+	slot := &rs.found[who.Hash%uint64(len(rs.found))]
+	if f := slot.Load(); f != nil && f.robot == who.Hash && who.Hash != 0 {
+		return f.binding
+	}
+	binding := rs.policy.Find(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products})
+	slot.Store(&found{who.Hash, binding})
+	return binding
+}
+
+// No text decides in these.
+const (
+	deniedForbidden   = "robots.txt is itself forbidden (401 or 403), which draft1996 reads as all disallowed"
+	deniedUnreachable = "robots.txt could not be loaded yet, and the site denies robots until it is"
+)
+
+// newRuleset compiles a text.
+func newRuleset(text string, sum [sha256.Size]byte, denied string, s settings) *ruleset {
+	file := robotsrules.Parse([]byte(text), s.reading)
+	return &ruleset{
+		text:   text,
+		file:   file,
+		policy: robotsrules.Compile(file, s.match),
+		etag:   fmt.Sprintf("%q", hex.EncodeToString(sum[:16])),
+		denied: denied,
+	}
+}
+
+// library makes one ruleset serve all who have the same text and read it the same way,
+// for as long as somebody does: a site with a catch-all address has one robots.txt under
+// any number of made-up hosts. It is safe for concurrent use.
+type library struct {
+	mu    sync.Mutex // guards rules
+	rules map[libraryKey]weak.Pointer[ruleset]
+}
+
+type libraryKey struct {
+	text    [sha256.Size]byte
+	reading robotsrules.Options
+	match   robotsrules.Match
+	denied  string
+}
+
+func newLibrary() *library {
+	return &library{rules: make(map[libraryKey]weak.Pointer[ruleset])}
+}
+
+// compile returns the ruleset of a text, and whether it had to be compiled.
+func (lib *library) compile(text, denied string, s settings) (rules *ruleset, fresh bool) {
+	key := libraryKey{text: sha256.Sum256([]byte(text)), reading: s.reading, match: s.match, denied: denied}
+	lib.mu.Lock()
+	rules = lib.rules[key].Value()
+	lib.mu.Unlock()
+	if rules != nil {
+		return rules, false
+	}
+
+	// Compiled outside the lock: a large file must not hold up other hosts. Should two
+	// compile the same text at once, both results are right.
+	rules = newRuleset(text, key.text, denied, s)
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	lib.rules[key] = weak.Make(rules)
+	runtime.AddCleanup(rules, lib.forget, key)
+	return rules, true
+}
+
+// forget drops a key whose ruleset is gone.
+func (lib *library) forget(key libraryKey) {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	if lib.rules[key].Value() == nil {
+		delete(lib.rules, key)
+	}
+}

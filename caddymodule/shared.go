@@ -1,0 +1,67 @@
+package caddymodule
+
+import (
+	"crypto/rand"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/ratelimit"
+)
+
+const (
+	// maxHosts and maxHostText bound what is kept for the hosts that clients ask for:
+	// so many of them, and so many octets of robots.txt in all.
+	maxHosts    = 1024
+	maxHostText = 16 << 20
+
+	// maxUserAgents bounds the User-Agents whose reading is remembered.
+	maxUserAgents = 1 << 14
+
+	// markHeader carries shared.mark on our own requests over HTTP.
+	markHeader = "Caddy-Robots-Fetch"
+)
+
+// shared is what all handlers of the process have in common and what outlives a config
+// reload: who was asked for at what pace, which User-Agents were read, and the last good
+// robots.txt of each source.
+type shared struct {
+	crawlers *crawler.Cache
+	pace     *ratelimit.Memory
+	lastGood *table[*document]
+	library  *library
+
+	// mark is a secret that our own requests over HTTP carry.
+	mark string
+}
+
+var pool = caddy.NewUsagePool()
+
+// sharedKey is the one key of pool.
+const sharedKey = "robots"
+
+// acquireShared returns the process-wide state; releaseShared must follow.
+func acquireShared() (*shared, error) {
+	value, _, err := pool.LoadOrNew(sharedKey, func() (caddy.Destructor, error) {
+		return &shared{
+			crawlers: crawler.NewCache(maxUserAgents),
+			pace:     ratelimit.NewMemory(ratelimit.DefaultMaxKeys),
+			lastGood: newTable[*document](maxHosts, maxHostText),
+			library:  newLibrary(),
+			mark:     rand.Text(),
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return value.(*shared), nil
+}
+
+// releaseShared lets go of the process-wide state, which ends with its last user.
+func releaseShared() error {
+	_, err := pool.Delete(sharedKey)
+	return err
+}
+
+// Destruct implements caddy.Destructor. All of the state is memory.
+func (*shared) Destruct() error { return nil }

@@ -1,0 +1,112 @@
+package caddymodule
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestSpellings(t *testing.T) {
+	data, err := os.ReadFile("testdata/spellings.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(data), "-- robots.txt --\n")
+	robotsTxt, rows, found2 := strings.Cut(rest, "-- targets --\n")
+	if !found || !found2 {
+		t.Fatal("testdata/spellings.txt: a section is missing")
+	}
+	th := newTestHandler(t, robotsTxt, &Handler{})
+	judged := 0
+	for row := range strings.Lines(rows) {
+		fields := strings.Fields(row)
+		if len(fields) < 3 {
+			t.Fatalf("malformed row %q", row)
+		}
+		target, want := fields[0], map[string]int{"allowed": 200, "disallowed": 403}[fields[1]]
+		if want == 0 {
+			t.Fatalf("malformed row %q", row)
+		}
+		judged++
+		if got := th.do(requestLine(t, target)).Code; got != want {
+			t.Errorf("%s: got %d, want %d: %s", target, got, want, strings.Join(fields[2:], " "))
+		}
+	}
+	if judged < 40 {
+		t.Errorf("judged %d rows, want at least 40", judged)
+	}
+}
+
+// requestLine is a request from a robot with exactly this target on its request line.
+func requestLine(t *testing.T, target string) *http.Request {
+	t.Helper()
+	r := newRequest("GET", "/", gptBot)
+	original := *r
+	original.RequestURI = target
+	if target == "*" {
+		original.URL = &url.URL{Path: "*"}
+	} else {
+		u, err := url.ParseRequestURI(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		original.URL = u
+	}
+	return withOriginal(r, original)
+}
+
+func TestAbsoluteFormTargets(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{})
+	for target, want := range map[string]int{
+		"http://site.example/private/": 403, "http://site.example/open": 200, "http://site.example": 200,
+		"http://site.example/a/../private/?x": 403,
+	} {
+		if got := th.do(requestLine(t, target)).Code; got != want {
+			t.Errorf("%s: got %d, want %d", target, got, want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	for path, want := range map[string]string{
+		"": "/", "/": "/", "//": "/", "/a": "/a", "/a/": "/a/", "/a//": "/a/", "/a/.": "/a/", "/a/..": "/", "/a/b/..": "/a/",
+		"/../..": "/", "/a/./b/../c": "/a/c", "/..a/b..": "/..a/b..", "/a/...": "/a/...",
+	} {
+		if got := resolve(path); got != want {
+			t.Errorf("resolve(%q): got %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A path that is not peculiar has one reading only, so that looking for another would be
+// in vain: the shortcut never changes an answer.
+func FuzzOtherReading(f *testing.F) {
+	for _, target := range []string{"/", "/a/../b", "/a//b?c", "/%2e%2e/x", "/x#y", "/.well-known", "/a%"} {
+		f.Add(target)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil || !strings.HasPrefix(target, "/") {
+			t.Skip()
+		}
+		a := asked{target: target, path: u.Path, query: u.RawQuery}
+		other, ok := a.otherReading()
+		if !ok {
+			path, _, _ := strings.Cut(target, "?")
+			if strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./") {
+				t.Errorf("%q has no other reading", target)
+			}
+			return
+		}
+		again, err := url.ParseRequestURI(other)
+		if err != nil {
+			t.Fatalf("%q is read as %q: %v", target, other, err)
+		}
+		if again.Path != resolve(u.Path) || again.RawQuery != u.RawQuery {
+			t.Errorf("%q is read as %q: path %q and query %q, want %q and %q",
+				target, other, again.Path, again.RawQuery, resolve(u.Path), u.RawQuery)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package robots
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+const module = "github.com/caddy-robots/caddy-robots"
+
+func TestABlankImportRegistersTheHandler(t *testing.T) {
+	info, err := caddy.GetModule("http.handlers.robots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.New() == nil {
+		t.Error("the handler's New returns nil")
+	}
+}
+
+// leaves are the packages that know one subject each, with what they may import besides
+// the standard library.
+var leaves = map[string][]string{
+	"robotsrules":           nil,
+	"crawler":               {"github.com/mssola/useragent"},
+	"ratelimit":             nil,
+	"ratelimit/limitertest": {module + "/ratelimit"},
+}
+
+// Imports run one way: cmd/caddy and robots to caddymodule, caddymodule to the leaves,
+// which import neither Caddy nor one another. The files are read, not the build list, so
+// that the test cannot be cached over a change.
+func TestImportsRunOneWay(t *testing.T) {
+	checked := make(map[string]int)
+	for folder, imports := range importsOfFolders(t) {
+		allowed, leaf := leaves[folder]
+		for _, path := range imports {
+			switch {
+			case path == "":
+				checked[folder]++ // a file
+			case leaf && !slices.Contains(allowed, path):
+				t.Errorf("%s imports %s: it may import the standard library and %q only", folder, path, allowed)
+			case path == "github.com/mssola/useragent" && folder != "crawler":
+				t.Errorf("%s imports %s: only crawler does", folder, path)
+			case strings.HasPrefix(path, "go.uber.org/zap") && folder != "caddymodule":
+				t.Errorf("%s imports %s: only caddymodule logs", folder, path)
+			case strings.HasPrefix(path, module+"/caddymodule") && folder != "." && folder != "cmd/caddy":
+				t.Errorf("%s imports %s: only the front door and cmd/caddy do", folder, path)
+			}
+		}
+	}
+	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "ratelimit"} {
+		if checked[folder] == 0 {
+			t.Errorf("no Go file was found in %s", folder)
+		}
+	}
+}
+
+// importsOfFolders returns, for each folder, an empty string for each of its files that is
+// no test, and what they import from outside the standard library.
+func importsOfFolders(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := make(map[string][]string)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		imports[folder] = append(imports[folder], "")
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if first, _, _ := strings.Cut(name, "/"); strings.Contains(first, ".") {
+				imports[folder] = append(imports[folder], name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
