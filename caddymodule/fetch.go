@@ -20,7 +20,7 @@ const (
 	maxRedirects = 5
 
 	// fetcherName is the User-Agent of our own requests.
-	fetcherName = "caddy-robots (this site's own robots.txt check)"
+	fetcherName = "caddy-robots-fetcher (reads robots.txt for this site)"
 )
 
 // answer is an HTTP answer to a request for robots.txt, from wherever it came.

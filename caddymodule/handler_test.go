@@ -331,6 +331,18 @@ func TestClientsWithoutANameArePacedByAddress(t *testing.T) {
 	}
 }
 
+func TestARequestThatMeetsTwoHandlersCountsOnce(t *testing.T) {
+	const robotsTxt = "User-agent: *\nCrawl-delay: 10\n"
+	outer, inner := newTestHandler(t, robotsTxt, &Handler{}), newTestHandler(t, robotsTxt, &Handler{})
+	rec := httptest.NewRecorder()
+	err := outer.ServeHTTP(rec, newRequest("GET", "/", gptBot), caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		return inner.ServeHTTP(w, r, page)
+	}))
+	if err != nil || rec.Code != 200 {
+		t.Errorf("got %d, %v; want 200", rec.Code, err)
+	}
+}
+
 func TestOffHours(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nVisit-time: 0200-0630\n", &Handler{})
 	got := th.ask("GET", "/", gptBot)
@@ -482,19 +494,27 @@ func TestPlaceholders(t *testing.T) {
 
 func TestOurOwnRequestsAreNotJudged(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	r := newRequest("GET", "/seo/robots.txt", gptBot)
-	if got := th.do(r.WithContext(context.WithValue(r.Context(), ownFetchKey{}, true))).Code; got != 200 {
-		t.Errorf("through the server: got %d, want 200", got)
-	}
-	r = newRequest("GET", "/seo/robots.txt", fetcherName)
-	r.Header.Set(markHeader, th.shared.mark)
-	if got := th.do(r).Code; got != 200 {
-		t.Errorf("over HTTP: got %d, want 200", got)
-	}
-	r = newRequest("GET", "/seo/robots.txt", gptBot)
-	r.Header.Set(markHeader, "guessed")
-	if got := th.do(r).Code; got != 403 {
-		t.Errorf("with a guessed mark: got %d, want 403", got)
+	own := newRequest("GET", "/seo/robots.txt", fetcherName)
+	own = own.WithContext(context.WithValue(own.Context(), ownFetchKey{}, true))
+	marked := newRequest("GET", "/seo/robots.txt", fetcherName)
+	marked.Header.Set(markHeader, th.shared.mark)
+	guessed := newRequest("GET", "/seo/robots.txt", fetcherName)
+	guessed.Header.Set(markHeader, "guessed")
+	unmarked := newRequest("GET", "/seo/robots.txt", fetcherName)
+	for name, test := range map[string]struct {
+		r    *http.Request
+		want int
+	}{
+		"through the server": {own, 200}, "over HTTP": {marked, 200},
+		"somebody who guesses the mark": {guessed, 403}, "somebody who takes our name": {unmarked, 403},
+	} {
+		if got := th.do(test.r).Code; got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+		skipped, _ := caddyhttp.GetVar(test.r.Context(), caddyhttp.LogSkipVar).(bool)
+		if want := test.want == 200; skipped != want {
+			t.Errorf("%s: left out of the access log: got %t, want %t", name, skipped, want)
+		}
 	}
 }
 
@@ -518,7 +538,9 @@ func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
 	rec := httptest.NewRecorder()
 	for name, agent := range map[string]string{"browser": chrome, "allowed robot with a pace": gptBot, "allowed robot": ccBot, "library": curl} {
 		r := newRequest("GET", "/page/1?x=y", agent)
+		vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 		serve := func() {
+			delete(vars, countedKey) // a new request each time
 			th.clock = th.clock.Add(2 * time.Second)
 			if err := th.ServeHTTP(rec, r, bare); err != nil {
 				t.Fatal(err)

@@ -45,8 +45,12 @@ type judgement struct {
 // ServeHTTP judges the request and passes it on or refuses it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	h.loader.meet(r)
-	who := h.shared.crawlers.Identify(userAgent(r))
+	sent := userAgent(r)
+	who := h.shared.crawlers.Identify(sent)
 	if who.Class == crawler.Browser && !h.settings.unnamed.binds(crawler.Browser) && !h.settings.serve {
+		return next.ServeHTTP(w, r)
+	}
+	if sent == fetcherName && h.isOwn(r) {
 		return next.ServeHTTP(w, r)
 	}
 	a := askedFor(r)
@@ -63,9 +67,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if j.verdict == Allowed {
 		return next.ServeHTTP(w, r)
 	}
-	if h.isOwn(r) {
-		return next.ServeHTTP(w, r)
-	}
 	h.tell(r, a, &j)
 	if j.verdict == Exempt || j.action == observe {
 		return next.ServeHTTP(w, r)
@@ -78,11 +79,16 @@ func (h *Handler) bindable(who *crawler.Identity) bool {
 	return who.Class == crawler.Robot || who.Class == crawler.App || h.settings.unnamed.binds(who.Class)
 }
 
-// isOwn tells whether r is a request that this module makes itself, which is never judged:
-// robots.txt is read under redirects and addresses that may lead through a handler again.
+// isOwn tells whether r is a request that this module makes itself, through the server or
+// over HTTP. It is never judged: a robots.txt that stands behind a redirect would wait for
+// itself. Nor does it stand in the access log, which is about visitors.
 func (h *Handler) isOwn(r *http.Request) bool {
 	own, _ := r.Context().Value(ownFetchKey{}).(bool)
-	return own || r.Header.Get(markHeader) == h.shared.mark
+	if !own && r.Header.Get(markHeader) != h.shared.mark {
+		return false
+	}
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	return true
 }
 
 // judge asks what the client was told, and whether it keeps the pace.
@@ -171,6 +177,9 @@ func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j judgemen
 	if !ok {
 		return j
 	}
+	if counted(r) {
+		return j
+	}
 	// The memory store cannot fail; the error is for stores over a network.
 	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
 	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, j.who), limit, now)
@@ -179,6 +188,23 @@ func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j judgemen
 		return h.against(j, TooFast, h.settings.tooFast)
 	}
 	return j
+}
+
+// countedKey is the request variable that says that a request was counted against a pace.
+const countedKey = "robots.counted"
+
+// counted marks r as counted, and tells whether it was already: a request that meets two
+// handlers, one for the site and one for a part of it, is still one request.
+func counted(r *http.Request) bool {
+	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	if !ok {
+		return false
+	}
+	if _, ok := vars[countedKey]; ok {
+		return true
+	}
+	vars[countedKey] = true
+	return false
 }
 
 // against returns j with the verdict and what is done about it.

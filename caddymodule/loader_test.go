@@ -307,6 +307,32 @@ func TestTheRequestForTheOwnRobotsTxt(t *testing.T) {
 	}
 }
 
+func TestARedirectFromHTTPToHTTPSOfTheSameHost(t *testing.T) {
+	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS == nil {
+			http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently)
+			return
+		}
+		_, _ = io.WriteString(w, closedSite)
+	}))
+	ts.expect(t, "behind a proxy that ends TLS", true)
+}
+
+func TestARequestWithoutHostHasRulesToo(t *testing.T) {
+	var got *http.Request
+	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		_, _ = io.WriteString(w, closedSite)
+	}))
+	rules := ts.rules(&http.Request{})
+	if rules.policy.Default().Decide("/closed/").Allowed() {
+		t.Error("no rules")
+	}
+	if got.Host != "" || got.ProtoMajor != 1 || got.ProtoMinor != 0 {
+		t.Errorf("got host %q, HTTP/%d.%d; want none, HTTP/1.0", got.Host, got.ProtoMajor, got.ProtoMinor)
+	}
+}
+
 func TestConditionalRequests(t *testing.T) {
 	var conditions []string
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

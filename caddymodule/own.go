@@ -60,11 +60,26 @@ func (o *origin) scheme() string {
 // authority is the Host header of our requests for host: with the port we listen at where
 // that is not the usual one.
 func (o *origin) authority(host string) string {
+	if host == "" {
+		return "" // HTTP/1.0 has no Host header
+	}
 	bare := strings.Trim(host, "[]")
 	if addr, ok := o.local.(*net.TCPAddr); ok && addr.Port != 80 && addr.Port != 443 {
 		return net.JoinHostPort(bare, strconv.Itoa(addr.Port))
 	}
 	return host
+}
+
+// connection is the TLS state of our own requests. Where the server itself speaks plain
+// HTTP, behind a proxy that ends TLS, a site may send http to https: then it is told what
+// the proxy's clients have.
+func (o *origin) connection(host string) *tls.ConnectionState {
+	state := tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}
+	if o.tls != nil {
+		state = *o.tls
+	}
+	state.ServerName = strings.Trim(host, "[]")
+	return &state
 }
 
 // fetchOwn loads what this server answers to GET /robots.txt on host. Redirects to the
@@ -118,10 +133,11 @@ func (l *loader) throughServer(ctx context.Context, o *origin, address *url.URL,
 	req.Header.Del(markHeader) // the context says it, and an upstream need not know
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
-	if o.tls != nil {
-		state := *o.tls
-		state.ServerName = strings.Trim(s.host, "[]")
-		req.TLS = &state
+	if s.host == "" {
+		req.Proto, req.ProtoMinor = "HTTP/1.0", 0
+	}
+	if address.Scheme == "https" {
+		req.TLS = o.connection(s.host)
 	}
 
 	rec := &recorder{header: make(http.Header), limit: l.settings.reading.MaxBytes}
