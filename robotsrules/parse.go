@@ -33,7 +33,12 @@ type parser struct {
 	body     bool   // the open record has a rule or a field of its own
 	blank    int    // the blank line that closed the last record, 0 if none did
 	gate     openGate
-	rules    []Rule // where the next rules are kept, so that they lie together
+
+	// Where the next ones are kept, so that they lie together: one allocation
+	// for many.
+	rules  slab[Rule]
+	groups slab[Group]
+	tokens slab[Token]
 }
 
 func (p *parser) report(number int, f *finding, d detail) {
@@ -107,7 +112,7 @@ func (l line) kept() Field {
 
 func (p *parser) userAgent(l line) {
 	if p.group == nil || p.body {
-		p.group, p.body = &Group{Line: l.number}, false
+		p.group, p.body = p.groups.put(Group{Line: l.number}), false
 		p.file.Groups = append(p.file.Groups, p.group)
 	}
 	name := tokenOf(l.value)
@@ -117,7 +122,12 @@ func (p *parser) userAgent(l line) {
 		p.report(l.number, findNobody, detail{})
 		return
 	}
-	p.group.Tokens = append(p.group.Tokens, Token{Value: name, Text: l.value, Line: l.number})
+	token := Token{Value: name, Text: l.value, Line: l.number}
+	if p.group.Tokens == nil {
+		p.group.Tokens = p.tokens.list(token) // most records have one
+		return
+	}
+	p.group.Tokens = append(p.group.Tokens, token)
 }
 
 // tokenOf returns the robot that the value of a User-agent line names: what
@@ -199,12 +209,8 @@ func (p *parser) noRecord() *finding {
 }
 
 func (p *parser) rule(l line, k Kind) *Rule {
-	if len(p.rules) == cap(p.rules) {
-		p.rules = make([]Rule, 0, min(max(8, 2*cap(p.rules)), 256))
-	}
-	p.rules = append(p.rules, Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
 	p.checkPattern(l)
-	return &p.rules[len(p.rules)-1]
+	return p.rules.put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
 }
 
 // checkPattern complains about a pattern that can match nothing.

@@ -88,8 +88,13 @@ func (p *Policy) merge(f *File, set *recordSet) {
 
 // namedIn returns the tokens of the file in the order of their first places.
 func namedIn(f *File) []named {
-	var all []named
-	at := make(map[string]int)
+	tokens := 0
+	for _, g := range f.Groups {
+		tokens += len(g.Tokens)
+	}
+	all := make([]named, 0, tokens)
+	at := make(map[string]int, tokens)
+	var places slab[place]
 	for id, g := range f.Groups {
 		if g.passedOver(f.Dialect) {
 			continue
@@ -102,8 +107,10 @@ func namedIn(f *File) []named {
 				at[text] = i
 				all = append(all, named{text: text})
 			}
-			n := &all[i]
-			if len(n.places) == 0 || n.places[len(n.places)-1].group != id {
+			switch n := &all[i]; {
+			case n.places == nil:
+				n.places = places.list(place{id, j})
+			case n.places[len(n.places)-1].group != id:
 				n.places = append(n.places, place{id, j})
 			}
 		}

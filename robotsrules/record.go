@@ -39,6 +39,8 @@ type recordSet struct {
 	queue    []pendingRecord
 	entries  []entry // room for those of one index
 	builder  builder
+	records  slab[record]
+	numbers  slab[int]
 }
 
 type pendingRecord struct {
@@ -89,7 +91,7 @@ func (s *recordSet) record(ids []int) *record {
 
 func (s *recordSet) alone(id int) *record {
 	if s.single[id] == nil {
-		s.single[id] = s.add(s.file.Groups[id:id+1:id+1], []int{id})
+		s.single[id] = s.add(s.file.Groups[id:id+1:id+1], s.numbers.list(id))
 	}
 	return s.single[id]
 }
@@ -98,7 +100,7 @@ func (s *recordSet) add(groups []*Group, ids []int) *record {
 	for _, id := range ids {
 		s.users[id]++
 	}
-	r := &record{rules: s.rules, groups: groups, reading: readingOf(s.file.Dialect, groups[0])}
+	r := s.records.put(record{rules: s.rules, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
 	s.queue = append(s.queue, pendingRecord{r, ids})
 	return r
 }
