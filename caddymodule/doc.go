@@ -20,7 +20,7 @@
 // The decision: judge.go (the order of the questions), target.go (which path is
 // judged), exempt.go (who is left alone).
 //
-// The rules: loader.go (when robots.txt is loaded), source.go (where from), own.go
+// The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go (where from), own.go
 // (this site's own robots.txt, asked of this very server), fetch.go (over HTTP),
 // ruleset.go (what a text compiles to), table.go (a bounded map for keys that clients
 // make up), shared.go (what outlives a config reload).

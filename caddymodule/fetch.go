@@ -42,12 +42,17 @@ var httpClient = &http.Client{
 
 // fetchURL loads robots.txt over HTTP, following at most hops redirects.
 func (l *loader) fetchURL(ctx context.Context, address string, hops int, last *document) (document, error) {
+	// The mark lets this module know its own request again should the address lead back to
+	// this server.
+	mark := l.shared.mark()
+	defer l.shared.unmark(mark)
 	for ; ; hops-- {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return document{}, err
 		}
-		l.dress(req, last)
+		dress(req, last)
+		req.Header.Set(markHeader, mark)
 		a, err := roundTrip(req, l.settings.reading.MaxBytes)
 		if err != nil {
 			return document{}, err
@@ -77,12 +82,10 @@ func roundTrip(req *http.Request, limit int) (answer, error) {
 	return answer{status: resp.StatusCode, header: resp.Header, body: body, whole: err == nil}, nil
 }
 
-// dress sets the headers of our own requests. The mark lets this module know its own
-// requests again should the address lead back to this server: they are never judged.
-func (l *loader) dress(req *http.Request, last *document) {
+// dress sets the headers of our own requests.
+func dress(req *http.Request, last *document) {
 	req.Header.Set("User-Agent", fetcherName)
 	req.Header.Set("Accept", "text/plain, */*;q=0.1")
-	req.Header.Set(markHeader, l.shared.mark)
 	if last == nil {
 		return
 	}

@@ -497,16 +497,22 @@ func TestOurOwnRequestsAreNotJudged(t *testing.T) {
 	own := newRequest("GET", "/seo/robots.txt", fetcherName)
 	own = own.WithContext(context.WithValue(own.Context(), ownFetchKey{}, true))
 	marked := newRequest("GET", "/seo/robots.txt", fetcherName)
-	marked.Header.Set(markHeader, th.shared.mark)
+	mark := th.shared.mark()
+	marked.Header.Set(markHeader, mark)
 	guessed := newRequest("GET", "/seo/robots.txt", fetcherName)
 	guessed.Header.Set(markHeader, "guessed")
+	replayed := newRequest("GET", "/seo/robots.txt", fetcherName)
+	old := th.shared.mark()
+	replayed.Header.Set(markHeader, old)
+	th.shared.unmark(old)
 	unmarked := newRequest("GET", "/seo/robots.txt", fetcherName)
 	for name, test := range map[string]struct {
 		r    *http.Request
 		want int
 	}{
 		"through the server": {own, 200}, "over HTTP": {marked, 200},
-		"somebody who guesses the mark": {guessed, 403}, "somebody who takes our name": {unmarked, 403},
+		"somebody who guesses the mark":  {guessed, 403},
+		"a server that was shown a mark": {replayed, 403}, "somebody who takes our name": {unmarked, 403},
 	} {
 		if got := th.do(test.r).Code; got != test.want {
 			t.Errorf("%s: got %d, want %d", name, got, test.want)

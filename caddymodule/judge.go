@@ -84,7 +84,7 @@ func (h *Handler) bindable(who *crawler.Identity) bool {
 // itself. Nor does it stand in the access log, which is about visitors.
 func (h *Handler) isOwn(r *http.Request) bool {
 	own, _ := r.Context().Value(ownFetchKey{}).(bool)
-	if !own && r.Header.Get(markHeader) != h.shared.mark {
+	if !own && !h.shared.isMark(r.Header.Get(markHeader)) {
 		return false
 	}
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,65 +43,21 @@ type loader struct {
 	life context.Context
 }
 
-// part is one source as the loader sees it.
-type part struct {
-	name  string
-	key   func(l *loader, host string) string // under which its last good text is kept
-	fetch func(ctx context.Context, s *site, last *document) (document, error)
-}
-
-// site is what is known of one host, or of all of them where the sources do not differ.
-type site struct {
-	host    string
-	current atomic.Pointer[ruleset] // nil until the first load ended
-	first   chan struct{}           // closed when the first load ended
-	due     atomic.Int64            // when to load again, in Unix nanoseconds
-	loading atomic.Bool
-	running atomic.Int32 // own requests that have not ended, also past the bound of their load
-
-	// Only the load in progress touches these.
-	documents []*document // the last good one of each part
-	failed    bool        // the last load did not go well, and the log says so
-}
-
-// everLoaded tells whether any source ever gave an answer.
-func (s *site) everLoaded() bool {
-	return slices.ContainsFunc(s.documents, func(d *document) bool { return d != nil })
-}
-
 func newLoader(s settings, sources []Source, sh *shared, log *zap.Logger, now func() time.Time) *loader {
 	l := &loader{
 		settings: s, shared: sh, log: log, now: now,
 		sites: newTable[*site](maxHosts, maxHostText),
 		slots: make(chan struct{}, maxLoads),
 	}
+	if len(sources) == 0 {
+		l.perHost, l.parts = true, []part{l.ownPart()}
+		return l
+	}
 	for _, src := range sources {
 		l.perHost = l.perHost || src.perHost()
-		l.parts = append(l.parts, part{
-			name: src.String(),
-			key: func(_ *loader, host string) string {
-				place, _ := src.place(host)
-				return src.String() + "\x00" + place
-			},
-			fetch: func(ctx context.Context, s *site, last *document) (document, error) {
-				return l.fetchSource(ctx, src, s.host, last)
-			},
-		})
-	}
-	if len(sources) == 0 {
-		l.perHost = true
-		l.parts = []part{{name: "this site's " + robotsPath, key: ownKey, fetch: l.fetchOwn}}
+		l.parts = append(l.parts, l.sourcePart(src))
 	}
 	return l
-}
-
-// ownKey tells the hosts of one server from the same hosts of another.
-func ownKey(l *loader, host string) string {
-	o := l.origin.Load()
-	if o == nil {
-		return ""
-	}
-	return strings.Join([]string{"own", o.name, o.scheme(), host}, "\x00")
 }
 
 // start loads what needs no host and begins the background refresh, which ends with ctx.
@@ -230,7 +185,7 @@ func (l *loader) load(s *site) {
 				return
 			}
 			s.documents[i] = &doc
-			if key := p.key(l, s.host); key != "" {
+			if key := p.key(s.host); key != "" {
 				l.shared.lastGood.put(key, &doc, int64(len(doc.text)))
 			}
 		})
@@ -247,7 +202,7 @@ func (l *loader) load(s *site) {
 func (l *loader) recall(s *site) {
 	found := false
 	for i, p := range l.parts {
-		if doc, ok := l.shared.lastGood.get(p.key(l, s.host)); ok {
+		if doc, ok := l.shared.lastGood.get(p.key(s.host)); ok {
 			s.documents[i], found = doc, true
 		}
 	}
@@ -330,14 +285,4 @@ func (l *loader) interval(documents []*document) time.Duration {
 		shortest = min(shortest, doc.lifetime)
 	}
 	return max(l.settings.refresh, shortest)
-}
-
-// hostOf returns the host of r without port and final dot, in lower case. It allocates
-// only for hosts that are not written that way.
-func hostOf(r *http.Request) string {
-	host := r.Host
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
-		host = host[:i]
-	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
 }

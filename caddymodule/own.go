@@ -129,8 +129,7 @@ func (l *loader) throughServer(ctx context.Context, o *origin, address *url.URL,
 	if err != nil {
 		return answer{}, err
 	}
-	l.dress(req, last)
-	req.Header.Del(markHeader) // the context says it, and an upstream need not know
+	dress(req, last)
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	if s.host == "" {

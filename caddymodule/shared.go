@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"crypto/rand"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -18,7 +19,7 @@ const (
 	// maxUserAgents bounds the User-Agents whose reading is remembered.
 	maxUserAgents = 1 << 14
 
-	// markHeader carries shared.mark on our own requests over HTTP.
+	// markHeader carries a mark on our own requests over HTTP.
 	markHeader = "Caddy-Robots-Fetch"
 )
 
@@ -31,8 +32,24 @@ type shared struct {
 	lastGood *table[*document]
 	library  *library
 
-	// mark is a secret that our own requests over HTTP carry.
-	mark string
+	// marks are the marks of our own requests over HTTP that are under way. Each is good
+	// for one request only, as it is shown to other servers.
+	marks sync.Map
+}
+
+// mark returns a new mark; unmark must follow when its request is over.
+func (sh *shared) mark() string {
+	mark := rand.Text()
+	sh.marks.Store(mark, struct{}{})
+	return mark
+}
+
+func (sh *shared) unmark(mark string) { sh.marks.Delete(mark) }
+
+// isMark tells whether the text is a mark of a request that is under way.
+func (sh *shared) isMark(text string) bool {
+	_, ok := sh.marks.Load(text)
+	return ok
 }
 
 var pool = caddy.NewUsagePool()
@@ -48,7 +65,6 @@ func acquireShared() (*shared, error) {
 			pace:     ratelimit.NewMemory(ratelimit.DefaultMaxKeys),
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
-			mark:     rand.Text(),
 		}, nil
 	})
 	if err != nil {
