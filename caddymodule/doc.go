@@ -1,6 +1,7 @@
 // Package caddymodule makes a site's own robots.txt binding in Caddy. It registers
-// the HTTP handler http.handlers.robots and its Caddyfile directive, robots; importing
-// the package for its effect is all that a build of Caddy needs.
+// the HTTP handler http.handlers.robots with its Caddyfile directive, robots, and the
+// matcher http.matchers.crawler; importing the package for its effect is all that a
+// build of Caddy needs.
 //
 // It is the only package of the project that knows HTTP and Caddy. A request goes
 // through four questions, each answered by one package that knows nothing of the
@@ -14,14 +15,16 @@
 // # Files
 //
 // The Caddy side: handler.go (the module and its life), caddyfile.go (the directive),
-// options.go (what the options mean and which go together), answer.go (a refusal as
-// Caddy answers it), placeholders.go and log.go (what the owner sees).
+// options.go (what the options mean and which go together), matcher.go (the crawler
+// matcher), answer.go (a refusal as Caddy answers it), placeholders.go and log.go (what
+// the owner sees).
 //
 // The decision: judge.go (the order of the questions), target.go (which path is
 // judged), exempt.go (who is left alone).
 //
-// The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go (where from), own.go
-// (this site's own robots.txt, asked of this very server), fetch.go (over HTTP),
-// ruleset.go (what a text compiles to), table.go (a bounded map for keys that clients
-// make up), shared.go (what outlives a config reload).
+// The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go
+// (where from), own.go (this site's own robots.txt, asked of this very server),
+// fetch.go (over HTTP), ruleset.go (what a text compiles to), lint.go (what is said of
+// it), table.go (a bounded map for keys that clients make up), shared.go (what outlives
+// a config reload).
 package caddymodule

@@ -53,7 +53,7 @@ func (l *loader) report(s *site, previous, rules *ruleset, fresh bool, failure e
 			zap.Strings("in", first(in)), zap.Strings("out", first(out)))...)
 	}
 	if fresh && previous != rules {
-		reportDiagnostics(log, rules.file.Diagnostics)
+		reportDiagnostics(log, rules.diagnostics)
 	}
 }
 
@@ -81,7 +81,7 @@ func (rs *ruleset) summary() []zap.Field {
 	}
 	fields := []zap.Field{
 		zap.Int("octets", len(rs.text)), zap.Int("records", len(rs.file.Groups)),
-		zap.Int("rules", rules), zap.Int("diagnostics", len(rs.file.Diagnostics)),
+		zap.Int("rules", rules), zap.Int("diagnostics", len(rs.diagnostics)),
 	}
 	if rs.denied != "" {
 		fields = append(fields, zap.String("denied", rs.denied))

@@ -16,10 +16,11 @@ import (
 // ruleset is a robots.txt ready to decide. It is immutable and safe for concurrent use;
 // hosts with the same text share one.
 type ruleset struct {
-	text   string
-	file   *robotsrules.File
-	policy *robotsrules.Policy
-	etag   string
+	text        string
+	file        *robotsrules.File
+	policy      *robotsrules.Policy
+	diagnostics []robotsrules.Diagnostic
+	etag        string
 
 	// denied says why everything is disallowed to whomever the "*" record binds,
 	// whatever the text; empty otherwise.
@@ -57,11 +58,12 @@ const (
 func newRuleset(text string, sum [sha256.Size]byte, denied string, s settings) *ruleset {
 	file := robotsrules.Parse([]byte(text), s.reading)
 	return &ruleset{
-		text:   text,
-		file:   file,
-		policy: robotsrules.Compile(file, s.match),
-		etag:   fmt.Sprintf("%q", hex.EncodeToString(sum[:16])),
-		denied: denied,
+		text:        text,
+		file:        file,
+		policy:      robotsrules.Compile(file, s.match),
+		diagnostics: diagnostics(file),
+		etag:        fmt.Sprintf("%q", hex.EncodeToString(sum[:16])),
+		denied:      denied,
 	}
 }
 
