@@ -24,6 +24,9 @@ func (j *judgement) robot() string {
 	if j.who.Name != "" {
 		return j.who.Name
 	}
+	if j.who == trappedRobot {
+		return "a robot that fetched a page no person is led to"
+	}
 	return j.who.Class.String() + " client"
 }
 

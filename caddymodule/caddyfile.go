@@ -36,15 +36,17 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		match       substring | token
 //		unnamed     robots | clients | everyone | nobody
 //		exempt      <address|CIDR|private_ranges|"User-Agent text">...
+//		treat_as_robot <"User-Agent text">...
+//		trap        <path>... [for <duration>]
 //		disallowed  refuse | observe
 //		too_fast    refuse | observe
 //		off_hours   refuse | observe
 //		observe
 //	}
 //
-// Every option can stand alone. source and exempt may repeat: sources are joined in their
-// order. Any other option that repeats, and values that make no sense together, are
-// errors.
+// Every option can stand alone. source, exempt and treat_as_robot may repeat: sources are
+// joined in their order. Any other option that repeats, and values that make no sense
+// together, are errors.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
@@ -53,7 +55,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	seen := make(map[string]int) // option -> line
 	for d.NextBlock(0) {
 		option := d.Val()
-		if line, ok := seen[option]; ok && option != "source" && option != "exempt" {
+		if line, ok := seen[option]; ok && !slices.Contains(repeatable, option) {
 			return d.Errf("%s was set already, on line %d; write it once", option, line)
 		}
 		seen[option] = d.Line()
@@ -73,6 +75,8 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	return nil
 }
+
+var repeatable = []string{"source", "exempt", "treat_as_robot"}
 
 // word is an option that takes one word of a closed set.
 type word struct {
@@ -113,12 +117,21 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		}
 		h.Exempt = append(h.Exempt, values...)
 		return nil
+	case "treat_as_robot":
+		values := d.RemainingArgs()
+		if len(values) == 0 {
+			return d.Err("treat_as_robot: write texts of the robots' User-Agents")
+		}
+		h.TreatAsRobot = append(h.TreatAsRobot, values...)
+		return nil
+	case "trap":
+		return h.parseTrap(d)
 	case "refresh":
 		return h.parseRefresh(d)
 	case "max_size":
 		return h.parseMaxSize(d)
 	}
-	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "observe")
+	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "treat_as_robot", "trap", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
 }
@@ -141,6 +154,22 @@ func (h *Handler) parseSource(d *caddyfile.Dispenser) error {
 	default:
 		return d.Errf("source: %q is unknown; write file, url or text", kind)
 	}
+	return nil
+}
+
+func (h *Handler) parseTrap(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if i := slices.Index(values, "for"); i >= 0 {
+		duration, err := caddy.ParseDuration(strings.Join(values[i+1:], " "))
+		if err != nil || duration <= 0 {
+			return d.Errf("trap: %q is not a duration; write one behind for, such as 24h or 7d", strings.Join(values[i+1:], " "))
+		}
+		h.TrapFor, values = caddy.Duration(duration), values[:i]
+	}
+	if len(values) == 0 {
+		return d.Err("trap: write the paths that no person is led to, such as /trap/")
+	}
+	h.Trap = values
 	return nil
 }
 

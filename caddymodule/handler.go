@@ -7,6 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
 )
 
 func init() {
@@ -77,6 +79,21 @@ type Handler struct {
 	// occurs in the User-Agent header, in any case of letters.
 	Exempt []string `json:"exempt,omitempty"`
 
+	// Texts of User-Agents, in any case of letters, that are robots' although they do not
+	// say so in a way that is known.
+	TreatAsRobot []string `json:"treat_as_robot,omitempty"`
+
+	// Paths that no person is led to and that the `*` record of robots.txt disallows; one
+	// that ends in a slash stands for all below it. Whoever fetches one is a robot,
+	// whatever it calls itself, and from then on bound by the `*` record. Browsers that
+	// fetch ahead of their user do not count. A path that robots.txt does not disallow to
+	// all catches nobody, and the log says so when the rules are loaded.
+	Trap []string `json:"trap,omitempty"`
+
+	// How long a client that fetched one counts as a robot: the same address with the same
+	// User-Agent. Default: 24h.
+	TrapFor caddy.Duration `json:"trap_for,omitempty"`
+
 	// What is done with a robot that asks for a disallowed path: `refuse` (403) or
 	// `observe` (noted in the log, served). Default: refuse.
 	Disallowed string `json:"disallowed,omitempty"`
@@ -98,6 +115,7 @@ type Handler struct {
 	shared   *shared
 	exempt   exemptions
 	notice   *zap.Logger
+	robots   *table[*crawler.Identity] // by treat_as_robot
 	now      func() time.Time
 	stop     context.CancelFunc
 }
@@ -131,7 +149,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.now = time.Now
 	}
 	h.notice = sampled(ctx.Logger())
+	h.robots = newTable[*crawler.Identity](maxHosts, maxHostText)
 	h.loader = newLoader(h.settings, h.Sources, h.shared, h.notice, h.now)
+	h.loader.traps = h.Trap
 
 	background, stop := context.WithCancel(context.Background())
 	h.stop = stop

@@ -2,6 +2,8 @@ package caddymodule
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -47,6 +49,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	h.loader.meet(r)
 	sent := userAgent(r)
 	who := h.shared.crawlers.Identify(sent)
+	if h.settings.secondLook && who.Class != crawler.Robot {
+		who = h.lookAgain(r, sent, who)
+	}
 	if who.Class == crawler.Browser && !h.settings.unnamed.binds(crawler.Browser) && !h.settings.serve {
 		return next.ServeHTTP(w, r)
 	}
@@ -72,6 +77,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	return h.refuse(w, r, &j)
+}
+
+// lookAgain returns who a client is that does not call itself a robot: one whose User-Agent
+// the owner knows for a robot's, or one that was caught in a trap.
+func (h *Handler) lookAgain(r *http.Request, sent string, who *crawler.Identity) *crawler.Identity {
+	if slices.ContainsFunc(h.TreatAsRobot, func(text string) bool { return containsFold(sent, text) }) {
+		if known, ok := h.robots.get(sent); ok {
+			return known
+		}
+		return h.robots.add(strings.Clone(sent), func() *crawler.Identity {
+			robot := crawler.AsRobot(sent)
+			return &robot
+		})
+	}
+	if len(h.Trap) > 0 {
+		if _, caught := h.caught(r, sent); caught {
+			return trappedRobot
+		}
+	}
+	return who
 }
 
 // bindable tells whether any record of any robots.txt could bind the client.

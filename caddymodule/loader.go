@@ -30,7 +30,8 @@ const (
 type loader struct {
 	settings settings
 	parts    []part
-	perHost  bool // false: one site serves every host
+	perHost  bool     // false: one site serves every host
+	traps    []string // paths that the rules are to keep from all robots
 	shared   *shared
 	log      *zap.Logger
 	now      func() time.Time

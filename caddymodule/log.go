@@ -55,6 +55,12 @@ func (l *loader) report(s *site, previous, rules *ruleset, fresh bool, failure e
 	if fresh && previous != rules {
 		reportDiagnostics(log, rules.diagnostics)
 	}
+	if previous != rules && rules.text != "" {
+		for _, path := range idleTraps(rules.policy, l.traps) {
+			log.Error("this trap catches nobody: robots.txt does not disallow it to all",
+				zap.String("trap", path), zap.String("instead", `write "Disallow: `+path+`" in the record for "*"`))
+		}
+	}
 }
 
 func (l *loader) reportFailure(log *zap.Logger, s *site, failure error) {

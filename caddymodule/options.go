@@ -12,6 +12,7 @@ import (
 
 const (
 	defaultRefresh = time.Minute
+	defaultTrapFor = 24 * time.Hour
 	minRefresh     = time.Second // less would make the refresh a load of its own
 	maxRefresh     = 24 * time.Hour
 	maxMaxSize     = 16 << 20
@@ -39,13 +40,18 @@ type settings struct {
 	offHours    action
 	observe     bool
 	serve       bool
+	trapFor     time.Duration
+
+	// secondLook says that a client which does not call itself a robot may be one.
+	secondLook bool
 }
 
 // readOptions gives the meaning of h's options, or an error that says which one is wrong
 // and what to write instead.
 func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
-	var errs [8]error
+	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0
+	var errs [10]error
 	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
 	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
 	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
@@ -54,6 +60,8 @@ func (h *Handler) readOptions() (settings, error) {
 	s.offHours, errs[5] = choice("off_hours", h.OffHours, "refuse", parseAction)
 	s.denyUnknown, errs[6] = choice("unreachable", h.Unreachable, "allow", parseUnreachable)
 	errs[7] = h.checkSources()
+	errs[8] = h.checkTrap()
+	errs[9] = checkTexts("treat_as_robot", h.TreatAsRobot)
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
 	}
@@ -62,6 +70,10 @@ func (h *Handler) readOptions() (settings, error) {
 	}
 	if s.refresh < minRefresh || s.refresh > maxRefresh {
 		return settings{}, fmt.Errorf("refresh %s: write a duration from %s to %s", s.refresh, minRefresh, maxRefresh)
+	}
+	s.trapFor = time.Duration(h.TrapFor)
+	if s.trapFor == 0 {
+		s.trapFor = defaultTrapFor
 	}
 	s.reading.MaxBytes = robotsrules.DefaultMaxBytes
 	if h.MaxSize != 0 {
@@ -77,6 +89,28 @@ func (h *Handler) checkSources() error {
 	for i, src := range h.Sources {
 		if err := src.check(); err != nil {
 			return fmt.Errorf("source %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (h *Handler) checkTrap() error {
+	for _, path := range h.Trap {
+		if !strings.HasPrefix(path, "/") || path == "/" || strings.ContainsAny(path, "*?#") {
+			return fmt.Errorf("trap: %q is not a path that can be a trap; write one such as /trap/ or /private/do-not-fetch.html", path)
+		}
+	}
+	if h.TrapFor < 0 {
+		return fmt.Errorf("trap: for %s: write a duration such as 24h", time.Duration(h.TrapFor))
+	}
+	return nil
+}
+
+// checkTexts returns an error for texts of User-Agents that would occur in any.
+func checkTexts(option string, texts []string) error {
+	for _, text := range texts {
+		if len(strings.TrimSpace(text)) < 3 {
+			return fmt.Errorf("%s: %q occurs in any User-Agent; write at least 3 characters of the robot's own", option, text)
 		}
 	}
 	return nil

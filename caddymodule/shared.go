@@ -31,6 +31,7 @@ type shared struct {
 	pace     *ratelimit.Memory
 	lastGood *table[*document]
 	library  *library
+	trapped  *trapped
 
 	// marks are the marks of our own requests over HTTP that are under way. Each is good
 	// for one request only, as it is shown to other servers.
@@ -65,6 +66,7 @@ func acquireShared() (*shared, error) {
 			pace:     ratelimit.NewMemory(ratelimit.DefaultMaxKeys),
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
+			trapped:  newTrapped(),
 		}, nil
 	})
 	if err != nil {

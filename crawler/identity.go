@@ -92,6 +92,15 @@ func Identify(userAgent string) Identity {
 	return s.identity(s.class(userAgent))
 }
 
+// AsRobot returns what Identify would if it knew that this User-Agent is a robot's, which
+// the owner of a site may know better. It may be called concurrently.
+func AsRobot(userAgent string) Identity {
+	userAgent = cut(userAgent)
+	var buffer [MaxLength]byte
+	s := read(userAgent, buffer[:])
+	return s.identity(Robot)
+}
+
 // identity fills in what belongs to a sender of class c.
 func (s *sent) identity(c Class) Identity {
 	if c == Unstated {

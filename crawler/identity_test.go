@@ -136,3 +136,16 @@ func TestClassesHaveNames(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestAsRobotNamesWhatIdentifyDoesNotKnow(t *testing.T) {
+	for userAgent, want := range map[string]string{
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36 Probely/1.0": "Probely",
+		"ExampleReader/4.2": "ExampleReader",
+		"":                  "",
+	} {
+		got := AsRobot(userAgent)
+		if got.Class != Robot || got.Name != want {
+			t.Errorf("AsRobot(%q) = %s %q, want robot %q", userAgent, got.Class, got.Name, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package caddymodule
+
+import (
+	"cmp"
+	"hash/maphash"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// maxCaught bounds how many clients are remembered at once; those longest caught make
+// room.
+const maxCaught = 1 << 16
+
+// trapped are the clients that were caught, by address and User-Agent: a household has one
+// address and people in it who did nothing. It outlives a config reload and is safe for
+// concurrent use.
+type trapped struct {
+	seed maphash.Seed
+
+	mu      sync.RWMutex // guards clients
+	clients map[uint64]capture
+}
+
+// capture is the evidence.
+type capture struct {
+	at, until time.Time
+	host      string
+	path      string
+	address   string
+	userAgent string
+}
+
+func newTrapped() *trapped {
+	return &trapped{seed: maphash.MakeSeed(), clients: make(map[uint64]capture)}
+}
+
+// key is the client's. Two clients have the same one with odds of 2^-64.
+func (t *trapped) key(address, userAgent string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	_, _ = h.WriteString(address)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(userAgent[:min(len(userAgent), crawler.MaxLength)])
+	return h.Sum64()
+}
+
+// find returns the evidence against the client, if it is still to be counted as a robot.
+func (t *trapped) find(address, userAgent string, now time.Time) (capture, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.clients) == 0 {
+		return capture{}, false
+	}
+	c, ok := t.clients[t.key(address, userAgent)]
+	return c, ok && now.Before(c.until)
+}
+
+// add remembers a client, and forgets those whose time is over or, if need be, those
+// caught the longest ago. It tells whether the client is new.
+func (t *trapped) add(c capture) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := t.key(c.address, c.userAgent)
+	old, known := t.clients[key]
+	if !known && len(t.clients) >= maxCaught {
+		t.shrink(c.at)
+	}
+	t.clients[key] = c
+	return !known || !c.at.Before(old.until)
+}
+
+// shrink makes room for a sixteenth more. Callers hold mu.
+func (t *trapped) shrink(now time.Time) {
+	maps.DeleteFunc(t.clients, func(_ uint64, c capture) bool { return !now.Before(c.until) })
+	keys := slices.SortedFunc(maps.Keys(t.clients), func(a, b uint64) int {
+		return cmp.Compare(t.clients[a].at.UnixNano(), t.clients[b].at.UnixNano())
+	})
+	for _, key := range keys[:max(0, len(keys)-(maxCaught-maxCaught/16))] {
+		delete(t.clients, key)
+	}
+}
+
+// trappedRobot is whom a caught client counts as: a robot without a name, bound by the
+// "*" record and no other.
+var trappedRobot = &crawler.Identity{Class: crawler.Robot}
+
+// springs tells whether the request goes into one of the traps: somebody asks for a path
+// that the rules keep from all robots. A browser that fetches ahead of its user does not
+// count, since nobody knows yet whether a person goes there.
+func (h *Handler) springs(r *http.Request, a asked) bool {
+	if !h.isTrap(a.path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
+		return false
+	}
+	return !h.loader.rules(r).policy.Default().Decide(a.target).Allowed()
+}
+
+func (h *Handler) isTrap(path string) bool {
+	return slices.ContainsFunc(h.Trap, func(trap string) bool {
+		return path == trap || strings.HasSuffix(trap, "/") && strings.HasPrefix(path, trap)
+	})
+}
+
+// prefetches tells whether a browser says that it fetches ahead of its user.
+func prefetches(r *http.Request) bool {
+	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		value := strings.ToLower(r.Header.Get(header))
+		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") || strings.Contains(value, "preview") {
+			return true
+		}
+	}
+	return false
+}
+
+// caught returns the evidence against the client of r, that of this request included.
+func (h *Handler) caught(r *http.Request, sent string) (capture, bool) {
+	now, address := h.now(), clientAddress(r)
+	a := askedFor(r)
+	if !h.springs(r, a) {
+		return h.shared.trapped.find(address, sent, now)
+	}
+	c := capture{
+		at: now, until: now.Add(h.settings.trapFor), host: hostOf(r), path: a.path,
+		address: strings.Clone(address), userAgent: strings.Clone(sent[:min(len(sent), crawler.MaxLength)]),
+	}
+	if h.shared.trapped.add(c) {
+		h.notice.Info("robot trapped", zap.String("client_ip", c.address), zap.String("user_agent", c.userAgent),
+			zap.String("host", c.host), zap.String("path", c.path), zap.Time("until", c.until))
+	}
+	return c, true
+}
+
+// idleTraps returns the trap paths that the rules do not keep from all robots.
+func idleTraps(policy *robotsrules.Policy, paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return !policy.Default().Decide(path).Allowed()
+	})
+}
