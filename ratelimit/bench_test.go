@@ -32,7 +32,7 @@ var names = func() (names [1024]string) {
 // nth returns one of a million keys, such that neighbours in n are far apart
 // in every table.
 func nth(n uint) Key {
-	return Key{names[n%1024], names[n/1024%1024]}
+	return Key{Site: names[n%1024], Robot: names[n/1024%1024]}
 }
 
 // traffic is how many keys ask in turn, and by how much the clock moves on from one

@@ -5,12 +5,14 @@ import (
 	"time"
 )
 
-// Key names one budget: the site whose robots.txt states the pace, and the
-// robot that is held to it. A robot's many addresses share one Key. Neither
-// part is changed or interpreted; two keys are the same if both parts are
-// equal, octet by octet. The zero Key is a key like any other.
+// Key names one budget: the site whose robots.txt states the pace, the robot
+// that is held to it, and what is known of its claim to be that robot, so that
+// nobody can spend the budget of a robot by taking its name. A robot's many
+// addresses share one Key. No part is changed or interpreted; two keys are the
+// same if all parts are equal, octet by octet. The zero Key is a key like any
+// other.
 type Key struct {
-	Site, Robot string
+	Site, Robot, Standing string
 }
 
 // Result is the verdict on one request. The zero Result admits it.

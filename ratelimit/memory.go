@@ -43,9 +43,9 @@ const (
 // A Memory is safe for concurrent use and must not be copied. The zero value
 // holds nothing and admits everything.
 type Memory struct {
-	site, robot maphash.Seed
-	shards      []shard
-	buckets     int // in each shard
+	site, robot, standing maphash.Seed
+	shards                []shard
+	buckets               int // in each shard
 }
 
 // NewMemory returns an empty Memory for at most maxKeys keys, rounded down to
@@ -59,10 +59,11 @@ func NewMemory(maxKeys int) *Memory {
 	maxKeys = min(max(maxKeys, bucketSlots), largestMaxKeys)
 	shards := max(maxKeys/shardSlots, 1)
 	return &Memory{
-		site:    maphash.MakeSeed(),
-		robot:   maphash.MakeSeed(),
-		shards:  make([]shard, shards),
-		buckets: maxKeys / shards / bucketSlots,
+		site:     maphash.MakeSeed(),
+		robot:    maphash.MakeSeed(),
+		standing: maphash.MakeSeed(),
+		shards:   make([]shard, shards),
+		buckets:  maxKeys / shards / bucketSlots,
 	}
 }
 
@@ -88,6 +89,9 @@ func (m *Memory) Len() int {
 // fingerprint returns a hash of k that is never zero.
 func (m *Memory) fingerprint(k Key) uint64 {
 	f := maphash.String(m.site, k.Site) ^ maphash.String(m.robot, k.Robot)
+	if k.Standing != "" {
+		f ^= maphash.String(m.standing, k.Standing)
+	}
 	return max(f, 1)
 }
 

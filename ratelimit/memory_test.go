@@ -12,7 +12,7 @@ import (
 // mustTake is m.Take for a Memory, which never fails.
 func mustTake(t *testing.T, m *Memory, robot string, l Limit, now time.Time) Result {
 	t.Helper()
-	r, err := m.Take(context.Background(), Key{"a.example", robot}, l, now)
+	r, err := m.Take(context.Background(), Key{Site: "a.example", Robot: robot}, l, now)
 	if err != nil {
 		t.Fatalf("Take for %q: %v", robot, err)
 	}
@@ -206,7 +206,7 @@ func TestZeroMemoryAdmits(t *testing.T) {
 func TestMemoryDoesNotAllocate(t *testing.T) {
 	m := NewMemory(DefaultMaxKeys)
 	ctx := context.Background()
-	key := Key{"a.example", "figtree"}
+	key := Key{Site: "a.example", Robot: "figtree"}
 	for name, l := range map[string]Limit{"admitted": {Interval: 1, Burst: 1}, "refused": Every(hour), "no limit": {}} {
 		got := testing.AllocsPerRun(1000, func() { _, _ = m.Take(ctx, key, l, start) })
 		if got != 0 {

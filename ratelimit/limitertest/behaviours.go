@@ -91,15 +91,20 @@ func testHammering(t *testing.T, l ratelimit.Limiter) {
 }
 
 func testSites(t *testing.T, l ratelimit.Limiter) {
-	other := ratelimit.Key{Site: "two.example", Robot: key.Robot}
-	follow(t, l, []step{
-		{0, slow, key, 0}, {1 * s, slow, other, 0},
-		{2 * s, slow, key, 8 * s}, {2 * s, slow, other, 9 * s},
-	})
+	testApart(t, l, ratelimit.Key{Site: "two.example", Robot: key.Robot})
 }
 
 func testRobots(t *testing.T, l ratelimit.Limiter) {
-	other := ratelimit.Key{Site: key.Site, Robot: "unhipbot"}
+	testApart(t, l, ratelimit.Key{Site: key.Site, Robot: "unhipbot"})
+}
+
+func testStandings(t *testing.T, l ratelimit.Limiter) {
+	testApart(t, l, ratelimit.Key{Site: key.Site, Robot: key.Robot, Standing: "verified"})
+}
+
+// testApart checks that other and key share nothing.
+func testApart(t *testing.T, l ratelimit.Limiter, other ratelimit.Key) {
+	t.Helper()
 	follow(t, l, []step{
 		{0, slow, key, 0}, {1 * s, slow, other, 0},
 		{2 * s, slow, key, 8 * s}, {2 * s, slow, other, 9 * s},
@@ -125,6 +130,8 @@ func testParts(t *testing.T, l ratelimit.Limiter) {
 		{Site: "parts.example", Robot: "a\x00b"},
 		{Site: "same.example", Robot: "same.example"},
 		{Site: "twin.example", Robot: "twin.example"},
+		{Site: "parts.example", Standing: "a"},
+		{Site: "parts.example", Robot: "a", Standing: "a"},
 	}
 	var steps []step
 	for _, k := range keys {

@@ -91,8 +91,12 @@ var faults = map[string]func(*plain, request) (ratelimit.Result, error){
 		r.key.Robot = ""
 		return p.take(r)
 	},
+	"standings are separate": func(p *plain, r request) (ratelimit.Result, error) {
+		r.key.Standing = ""
+		return p.take(r)
+	},
 	"the parts of a key do not run together": func(p *plain, r request) (ratelimit.Result, error) {
-		r.key = ratelimit.Key{Site: r.key.Site + ":" + r.key.Robot}
+		r.key = ratelimit.Key{Site: r.key.Site + ":" + r.key.Robot, Standing: r.key.Standing}
 		return p.take(r)
 	},
 	"the empty key is a key": func(p *plain, r request) (ratelimit.Result, error) {

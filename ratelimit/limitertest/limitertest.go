@@ -47,6 +47,7 @@ var behaviours = []struct {
 	{"a hammering robot gets its pace", testHammering},
 	{"sites are separate", testSites},
 	{"robots are separate", testRobots},
+	{"standings are separate", testStandings},
 	{"the parts of a key do not run together", testParts},
 	{"the empty key is a key", testEmptyKey},
 	{"silence clears the debt", testSilence},
