@@ -30,6 +30,7 @@ func TestABlankImportRegistersTheHandler(t *testing.T) {
 var leaves = map[string][]string{
 	"robotsrules":           nil,
 	"crawler":               {"github.com/mssola/useragent"},
+	"crawler/verify":        {"github.com/dunglas/httpsfv"},
 	"ratelimit":             nil,
 	"ratelimit/limitertest": {module + "/ratelimit"},
 }
