@@ -40,7 +40,7 @@ type loader struct {
 	origin atomic.Pointer[origin]
 	slots  chan struct{}
 
-	// life ends with the handler and takes the loads in flight with it.
+	// life ends with the handler and takes the refreshes in flight with it.
 	life context.Context
 }
 
@@ -153,28 +153,33 @@ func (l *loader) await(ctx context.Context, s *site) *ruleset {
 	return l.unreachable()
 }
 
-// begin loads s in the background, unless that is happening already.
+// begin loads s in the background, unless that is happening already. What an earlier
+// handler of this process has loaded is in force when begin returns.
 func (l *loader) begin(s *site) {
 	if !s.loading.CompareAndSwap(false, true) {
 		return
+	}
+	known := s.current.Load() != nil || l.recall(s)
+	// A handler that is going away refreshes nothing, but the last requests it has still
+	// get their rules.
+	life := l.life
+	if !known {
+		life = context.WithoutCancel(life)
 	}
 	go func() {
 		defer s.loading.Store(false)
 		select {
 		case l.slots <- struct{}{}:
 			defer func() { <-l.slots }()
-			l.load(s)
-		case <-l.life.Done():
+			l.load(life, s)
+		case <-life.Done():
 		}
 	}()
 }
 
 // load asks every source once, all at a time, and puts the outcome in force.
-func (l *loader) load(s *site) {
-	if s.current.Load() == nil {
-		l.recall(s)
-	}
-	ctx, cancel := context.WithTimeout(l.life, loadTimeout)
+func (l *loader) load(life context.Context, s *site) {
+	ctx, cancel := context.WithTimeout(life, loadTimeout)
 	defer cancel()
 	errs := make([]error, len(l.parts))
 	var wg sync.WaitGroup
@@ -186,21 +191,22 @@ func (l *loader) load(s *site) {
 				return
 			}
 			s.documents[i] = &doc
-			if key := p.key(s.host); key != "" {
+			if key := p.key(s.host); key != "" && l.life.Err() == nil {
 				l.shared.lastGood.put(key, &doc, int64(len(doc.text)))
 			}
 		})
 	}
 	wg.Wait()
-	if l.life.Err() != nil {
+	if life.Err() != nil {
 		return // the handler is gone; what its server answered now means nothing
 	}
 	l.enforce(s, errors.Join(errs...))
 }
 
 // recall takes up what an earlier handler of this process had loaded from the same
-// sources, so that a config reload makes nobody wait and forgets nothing.
-func (l *loader) recall(s *site) {
+// sources, so that a config reload makes nobody wait and forgets nothing. It tells whether
+// there was anything.
+func (l *loader) recall(s *site) bool {
 	found := false
 	for i, p := range l.parts {
 		if doc, ok := l.shared.lastGood.get(p.key(s.host)); ok {
@@ -211,6 +217,7 @@ func (l *loader) recall(s *site) {
 		rules, _ := l.compile(s.documents)
 		l.publish(s, rules)
 	}
+	return found
 }
 
 // enforce puts what was loaded in force, tells the log, and says when to look again. A

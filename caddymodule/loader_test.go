@@ -71,10 +71,18 @@ func (ts *testSite) disallows(path string) bool {
 	return rules.denied != "" || !rules.policy.Default().Decide(path).Allowed()
 }
 
+// loadNow loads once, as begin does but for the waiting.
+func (ts *testSite) loadNow() {
+	if ts.site.current.Load() == nil {
+		ts.recall(ts.site)
+	}
+	ts.load(ts.life, ts.site)
+}
+
 // expect loads once and checks whether /closed/ is disallowed after it.
 func (ts *testSite) expect(t *testing.T, what string, disallowed bool) {
 	t.Helper()
-	ts.load(ts.site)
+	ts.loadNow()
 	if got := ts.disallows("/closed/"); got != disallowed {
 		t.Errorf("%s: /closed/ disallowed: got %t, want %t", what, got, disallowed)
 	}
@@ -238,7 +246,7 @@ func TestGarbageAndBack(t *testing.T) {
 
 func TestHTMLIsReported(t *testing.T) {
 	ts := newTestSite(t, text("<!doctype html><h1>Page not found</h1>"))
-	ts.load(ts.site)
+	ts.loadNow()
 	ts.logged(t, "robots.txt diagnostic", 1)
 }
 
@@ -263,7 +271,7 @@ func TestAnEndlessTextIsCutToo(t *testing.T) {
 				time.Sleep(10 * time.Millisecond) // of the bubble's clock
 			}
 		}))
-		ts.load(ts.site)
+		ts.loadNow()
 		ts.logged(t, couldNot, 1) // it never ended: not a text to trust
 		time.Sleep(time.Second)   // of the bubble's clock: let the handler see that it is over
 	})
@@ -300,7 +308,7 @@ func TestTheRequestForTheOwnRobotsTxt(t *testing.T) {
 		got = r
 		_, _ = io.WriteString(w, closedSite)
 	}))
-	ts.load(ts.site)
+	ts.loadNow()
 	if got.Method != "GET" || got.RequestURI != "/robots.txt" || got.Host != "site.example" || got.TLS != nil {
 		t.Errorf("got %s %s of %s, TLS %v", got.Method, got.RequestURI, got.Host, got.TLS)
 	}
@@ -375,7 +383,7 @@ func TestLifetime(t *testing.T) {
 			w.Header().Set(test.header, test.value)
 			_, _ = io.WriteString(w, closedSite)
 		}))
-		ts.load(ts.site)
+		ts.loadNow()
 		got := time.Unix(0, ts.site.due.Load()).Sub(ts.now()) + ts.tick()
 		if got != test.want {
 			t.Errorf("%s: %s: loaded again after %s, want %s", test.header, test.value, got, test.want)
@@ -469,12 +477,50 @@ func TestAReloadOfTheConfigForgetsNoRules(t *testing.T) {
 	after.expect(t, "after it, with robots.txt down", true)
 }
 
+func TestAHandlerThatGoesAwayStillHasRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts := newTestSite(t, text(closedSite))
+		life, end := context.WithCancel(t.Context())
+		ts.life = life
+		end()
+		began := time.Now()
+		rules := ts.rules(&http.Request{Host: "site.example"})
+		if rules.policy.Default().Decide("/closed/").Allowed() || time.Since(began) != 0 {
+			t.Errorf("a request that is still in it has no rules, after %s", time.Since(began))
+		}
+		synctest.Wait()
+		if ts.shared.lastGood.weight != 0 {
+			t.Error("what it loads is handed on")
+		}
+	})
+}
+
+func TestRulesOfAnEarlierHandlerAreInForceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := newTestSite(t, text(closedSite))
+		before.loadNow()
+		after := newTestSite(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		for range cap(after.slots) {
+			after.slots <- struct{}{} // and no load can begin
+		}
+		began := time.Now()
+		rules := after.rules(&http.Request{Host: "site.example"})
+		if rules.policy.Default().Decide("/closed/").Allowed() || time.Since(began) != 0 {
+			t.Errorf("waited %s for rules that were known", time.Since(began))
+		}
+		for range cap(after.slots) {
+			<-after.slots
+		}
+		time.Sleep(2 * loadTimeout) // of the bubble's clock: let the load end
+	})
+}
+
 func TestAChangeIsLoggedWithItsLines(t *testing.T) {
 	answer := text(closedSite)
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
-	ts.load(ts.site)
+	ts.loadNow()
 	answer = text("User-agent: *\nDisallow: /open/\nDisalow /typo\nUser-agent: *\n")
-	ts.load(ts.site)
+	ts.loadNow()
 	entries := ts.log.FilterMessage("robots.txt changed").All()
 	if len(entries) != 1 {
 		t.Fatalf("log lines: got %d, want 1", len(entries))
@@ -539,7 +585,7 @@ func TestTheBackgroundRefreshLoadsWhatIsDue(t *testing.T) {
 			loads++
 			_, _ = io.WriteString(w, closedSite)
 		}))
-		ts.load(ts.site)
+		ts.loadNow()
 		ts.refresh(ts.now())
 		synctest.Wait()
 		if loads != 1 {

@@ -87,7 +87,7 @@ func TestCrawlerMatcherRefusesNamesOfNobody(t *testing.T) {
 
 func TestTokensThatBindNobodyOrACrowdAreTold(t *testing.T) {
 	ts := newTestSite(t, text("User-agent: Google-Extended\nUser-agent: bot\nDisallow: /\n\nUser-agent: GPTBot\nUser-agent: bot\nDisallow: /x\n"))
-	ts.load(ts.site)
+	ts.loadNow()
 	var lines []string
 	for _, entry := range ts.log.FilterMessage("robots.txt diagnostic").All() {
 		lines = append(lines, entry.ContextMap()["what"].(string))
@@ -96,3 +96,5 @@ func TestTokensThatBindNobodyOrACrowdAreTold(t *testing.T) {
 		t.Errorf("diagnostics: got %q, want one on Google-Extended and one on bot", lines)
 	}
 }
+
+func dispense(text string) *caddyfile.Dispenser { return caddyfile.NewTestDispenser(text) }

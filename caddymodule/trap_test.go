@@ -86,7 +86,7 @@ func TestAPathThatRobotsTxtAllowsIsNoTrap(t *testing.T) {
 	}
 	ts := newTestSite(t, text("User-agent: *\nDisallow: /private/\n"))
 	ts.traps = []string{"/trap/", "/private/x"}
-	ts.load(ts.site)
+	ts.loadNow()
 	ts.logged(t, "this trap catches nobody: robots.txt does not disallow it to all", 1)
 }
 
