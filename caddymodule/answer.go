@@ -33,6 +33,8 @@ func (j *judgement) robot() string {
 // reason says in one sentence what decided.
 func (j *judgement) reason() string {
 	switch {
+	case j.verdict == Impostor:
+		return "impostor: " + j.proof.reason
 	case j.denied != "":
 		return "disallowed: " + j.denied
 	case j.verdict == TooFast:
@@ -46,10 +48,10 @@ func (j *judgement) reason() string {
 
 // status is the HTTP status of a refusal.
 func (j *judgement) status() int {
-	if j.verdict == Disallowed {
-		return http.StatusForbidden
+	if j.verdict == TooFast || j.verdict == OffHours {
+		return http.StatusTooManyRequests
 	}
-	return http.StatusTooManyRequests
+	return http.StatusForbidden
 }
 
 // retrySeconds is the wait in whole seconds, rounded up: a robot that waits as told must
@@ -121,10 +123,15 @@ func (j *judgement) explanation(now time.Time) string {
 		fmt.Fprintf(&b, "The robots.txt of this site does not allow %s to fetch this page.\n\n", j.robot())
 	case TooFast:
 		fmt.Fprintf(&b, "%s comes faster than the robots.txt of this site allows.\n\n", j.robot())
+	case Impostor:
+		fmt.Fprintf(&b, "%s is not who it says it is.\n\n", j.robot())
 	case OffHours:
 		fmt.Fprintf(&b, "The robots.txt of this site asks %s to come at other hours.\n\n", j.robot())
 	}
 	fmt.Fprintf(&b, "Taken for:  %s (%s)\n", j.robot(), j.who.Class)
+	if j.proof.reason != "" {
+		fmt.Fprintf(&b, "Which:      %s\n", j.proof.reason)
+	}
 	if j.denied != "" {
 		fmt.Fprintf(&b, "Because:    %s\n", j.denied)
 	}
@@ -134,7 +141,7 @@ func (j *judgement) explanation(now time.Time) string {
 	switch {
 	case j.line > 0:
 		fmt.Fprintf(&b, "Line %-6s %s\n", strconv.Itoa(j.line)+":", j.rule)
-	case j.denied == "":
+	case j.denied == "" && j.verdict != Impostor:
 		fmt.Fprintf(&b, "Because:    %s\n", j.decision)
 	}
 	if j.retryAfter > 0 {

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,6 +38,9 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		unnamed     robots | clients | everyone | nobody
 //		exempt      <address|CIDR|private_ranges|"User-Agent text">...
 //		treat_as_robot <"User-Agent text">...
+//		verify      known | signature | <token> dns <suffix>... | <token> ranges <CIDR|file|url>...
+//		resolver    <address>
+//		impostors   unnamed | refuse | observe
 //		trap        <path>... [for <duration>]
 //		disallowed  refuse | observe
 //		too_fast    refuse | observe
@@ -44,8 +48,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		observe
 //	}
 //
-// Every option can stand alone. source, exempt and treat_as_robot may repeat: sources are
-// joined in their order. Any other option that repeats, and values that make no sense
+// Every option can stand alone. source, exempt, treat_as_robot and verify may repeat:
+// sources are joined in their order. Any other option that repeats, and values that make no sense
 // together, are errors.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
@@ -76,12 +80,12 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-var repeatable = []string{"source", "exempt", "treat_as_robot"}
+var repeatable = []string{"source", "exempt", "treat_as_robot", "verify"}
 
-// word is an option that takes one word of a closed set.
+// word is an option that takes one word.
 type word struct {
 	value *string
-	list  string // the set, for a person
+	list  string // what it may be, for a person
 }
 
 func (h *Handler) words() map[string]word {
@@ -93,6 +97,8 @@ func (h *Handler) words() map[string]word {
 		"disallowed":  {&h.Disallowed, listAction},
 		"too_fast":    {&h.TooFast, listAction},
 		"off_hours":   {&h.OffHours, listAction},
+		"resolver":    {&h.Resolver, "the address of a DNS server, such as 9.9.9.9"},
+		"impostors":   {&h.Impostors, listImpostors},
 	}
 }
 
@@ -124,6 +130,8 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		}
 		h.TreatAsRobot = append(h.TreatAsRobot, values...)
 		return nil
+	case "verify":
+		return h.parseVerify(d)
 	case "trap":
 		return h.parseTrap(d)
 	case "refresh":
@@ -131,7 +139,7 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 	case "max_size":
 		return h.parseMaxSize(d)
 	}
-	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "treat_as_robot", "trap", "observe")
+	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "treat_as_robot", "verify", "trap", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
 }
@@ -153,6 +161,34 @@ func (h *Handler) parseSource(d *caddyfile.Dispenser) error {
 		h.Sources = append(h.Sources, Source{Text: value})
 	default:
 		return d.Errf("source: %q is unknown; write file, url or text", kind)
+	}
+	return nil
+}
+
+func (h *Handler) parseVerify(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if h.Verify == nil {
+		h.Verify = new(Verify)
+	}
+	switch {
+	case len(values) == 1 && values[0] == "known" && !h.Verify.Known:
+		h.Verify.Known = true
+	case len(values) == 1 && values[0] == "signature" && !h.Verify.Signature:
+		h.Verify.Signature = true
+	case len(values) == 1 && (values[0] == "known" || values[0] == "signature"):
+		return d.Errf("verify %s was set already; write it once", values[0])
+	case len(values) > 2 && values[1] == "dns":
+		h.Verify.Claims = append(h.Verify.Claims, Claim{Token: values[0], DNS: values[2:]})
+	case len(values) > 2 && values[1] == "ranges":
+		h.Verify.Claims = append(h.Verify.Claims, Claim{Token: values[0], Ranges: values[2:]})
+	default:
+		return d.Err("verify: write verify known, verify signature, verify <token> dns <suffix>... or verify <token> ranges <CIDR|file|url>...")
+	}
+	if claims := h.Verify.Claims; len(claims) > 0 {
+		last := claims[len(claims)-1]
+		if err := last.check(); err != nil {
+			return d.WrapErr(fmt.Errorf("verify %s: %w", last.Token, err))
+		}
 	}
 	return nil
 }

@@ -112,8 +112,8 @@ func TestTheReferenceNamesEveryOption(t *testing.T) {
 	}
 	list, _, _ = strings.Cut(list, ", at ")
 	options := strings.Split(list, ", ")
-	if len(options) != 15 {
-		t.Errorf("options: got %d, want 15: %q", len(options), options)
+	if len(options) != 18 {
+		t.Errorf("options: got %d, want 18: %q", len(options), options)
 	}
 	source, err := os.ReadFile("caddyfile.go")
 	if err != nil {

@@ -20,7 +20,8 @@
 // the owner sees).
 //
 // The decision: judge.go (the order of the questions), target.go (which path is
-// judged), exempt.go (who is left alone).
+// judged), exempt.go (who is left alone), verify.go, prover.go and rangelist.go (who is
+// who it says), trap.go (who is a robot without saying so).
 //
 // The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go
 // (where from), own.go (this site's own robots.txt, asked of this very server),

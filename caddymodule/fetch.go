@@ -40,12 +40,21 @@ var httpClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
+// fetch loads a text over HTTP; last is what it was before, if anything.
+func fetch(ctx context.Context, sh *shared, address string, limit int, last *document, now time.Time) (document, error) {
+	return fetchHops(ctx, sh, address, limit, maxRedirects, last, now)
+}
+
 // fetchURL loads robots.txt over HTTP, following at most hops redirects.
 func (l *loader) fetchURL(ctx context.Context, address string, hops int, last *document) (document, error) {
+	return fetchHops(ctx, l.shared, address, l.settings.reading.MaxBytes, hops, last, l.now())
+}
+
+func fetchHops(ctx context.Context, sh *shared, address string, limit, hops int, last *document, now time.Time) (document, error) {
 	// The mark lets this module know its own request again should the address lead back to
 	// this server.
-	mark := l.shared.mark()
-	defer l.shared.unmark(mark)
+	mark := sh.mark()
+	defer sh.unmark(mark)
 	for ; ; hops-- {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -53,13 +62,13 @@ func (l *loader) fetchURL(ctx context.Context, address string, hops int, last *d
 		}
 		dress(req, last)
 		req.Header.Set(markHeader, mark)
-		a, err := roundTrip(req, l.settings.reading.MaxBytes)
+		a, err := roundTrip(req, limit)
 		if err != nil {
 			return document{}, err
 		}
 		location, redirected := a.location()
 		if !redirected {
-			return a.read(last, l.now())
+			return a.read(last, now)
 		}
 		if hops == 0 {
 			return document{}, errRedirect

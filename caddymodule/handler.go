@@ -32,9 +32,10 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours` or `exempt`
+// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `impostor` or `exempt`
 // `{http.robots.robot}` | The robot's name, as in its User-Agent
 // `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
+// `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked
 // `{http.robots.record}` | The value of the User-agent line of the record that binds it
 // `{http.robots.rule}` | The line of robots.txt that decided, as written
 // `{http.robots.line}` | The number of that line
@@ -94,6 +95,18 @@ type Handler struct {
 	// User-Agent. Default: 24h.
 	TrapFor caddy.Duration `json:"trap_for,omitempty"`
 
+	// How robots prove that they are who they say. Default: nobody is asked.
+	Verify *Verify `json:"verify,omitempty"`
+
+	// The DNS server that is asked to verify robots, as an address with or without port.
+	// Default: the system's.
+	Resolver string `json:"resolver,omitempty"`
+
+	// What is done with a client that claims to be a robot it is not: `unnamed`, it is
+	// judged as a robot that no record names; `refuse` (403); or `observe`, noted and judged
+	// as who it says it is. Default: unnamed.
+	Impostors string `json:"impostors,omitempty"`
+
 	// What is done with a robot that asks for a disallowed path: `refuse` (403) or
 	// `observe` (noted in the log, served). Default: refuse.
 	Disallowed string `json:"disallowed,omitempty"`
@@ -114,6 +127,7 @@ type Handler struct {
 	loader   *loader
 	shared   *shared
 	exempt   exemptions
+	prover   *prover
 	notice   *zap.Logger
 	robots   *table[*crawler.Identity] // by treat_as_robot
 	now      func() time.Time
@@ -155,6 +169,14 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 
 	background, stop := context.WithCancel(context.Background())
 	h.stop = stop
+	if h.Verify != nil {
+		lists := &rangeLists{shared: h.shared, log: ctx.Logger(), now: h.now}
+		if h.Verify.fetches() {
+			lists.storage = ctx.Storage()
+		}
+		h.prover = newProver(h.Verify, h.Resolver, h.shared, lists)
+		go lists.run(background)
+	}
 	h.loader.start(background)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
 	"github.com/caddy-robots/caddy-robots/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -24,11 +25,12 @@ const (
 	TooFast
 	OffHours
 	Exempt
+	Impostor
 )
 
 // String returns the verdict's word.
 func (v Verdict) String() string {
-	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt"}[v]
+	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor"}[v]
 }
 
 // judgement is the outcome for one request, with what it takes to explain it. The zero
@@ -36,6 +38,7 @@ func (v Verdict) String() string {
 type judgement struct {
 	verdict    Verdict
 	who        *crawler.Identity
+	proof      proof
 	decision   robotsrules.Decision // the record that binds, and the rule, where one decided
 	denied     string               // why everything is disallowed, where no line of the file says it
 	line       int                  // of the line that decided; 0: none did
@@ -49,8 +52,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	h.loader.meet(r)
 	sent := userAgent(r)
 	who := h.shared.crawlers.Identify(sent)
+	var known proof
 	if h.settings.secondLook && who.Class != crawler.Robot {
-		who = h.lookAgain(r, sent, who)
+		who, known = h.lookAgain(r, sent, who)
 	}
 	if who.Class == crawler.Browser && !h.settings.unnamed.binds(crawler.Browser) && !h.settings.serve {
 		return next.ServeHTTP(w, r)
@@ -68,7 +72,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if !h.bindable(who) {
 		return next.ServeHTTP(w, r)
 	}
-	j := h.judge(r, a, who)
+	j := h.judge(r, a, who, known)
 	if j.verdict == Allowed {
 		return next.ServeHTTP(w, r)
 	}
@@ -80,23 +84,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 }
 
 // lookAgain returns who a client is that does not call itself a robot: one whose User-Agent
-// the owner knows for a robot's, or one that was caught in a trap.
-func (h *Handler) lookAgain(r *http.Request, sent string, who *crawler.Identity) *crawler.Identity {
+// the owner knows for a robot's, one that was caught in a trap, or one that signs.
+func (h *Handler) lookAgain(r *http.Request, sent string, who *crawler.Identity) (*crawler.Identity, proof) {
 	if slices.ContainsFunc(h.TreatAsRobot, func(text string) bool { return containsFold(sent, text) }) {
 		if known, ok := h.robots.get(sent); ok {
-			return known
+			return known, proof{}
 		}
 		return h.robots.add(strings.Clone(sent), func() *crawler.Identity {
 			robot := crawler.AsRobot(sent)
 			return &robot
-		})
+		}), proof{}
+	}
+	if s := h.prover.signed(r); s.status == verify.Verified {
+		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
 	}
 	if len(h.Trap) > 0 {
 		if _, caught := h.caught(r, sent); caught {
-			return trappedRobot
+			return trappedRobot, proof{}
 		}
 	}
-	return who
+	return who, proof{}
 }
 
 // bindable tells whether any record of any robots.txt could bind the client.
@@ -117,10 +124,36 @@ func (h *Handler) isOwn(r *http.Request) bool {
 }
 
 // judge asks what the client was told, and whether it keeps the pace.
-func (h *Handler) judge(r *http.Request, a asked, who *crawler.Identity) judgement {
+func (h *Handler) judge(r *http.Request, a asked, who *crawler.Identity, known proof) judgement {
 	rules := h.loader.rules(r)
-	j := judgement{who: who}
+	j := judgement{who: who, proof: known}
+	if h.prover != nil && who.Class == crawler.Robot && known.claimed == "" && who != trappedRobot {
+		j.who, j.proof = h.prover.prove(r, who)
+		who = j.who
+	}
+	j.proof.remember(r)
+	if j.proof.status == verify.Impostor && !h.exempt.covers(r) {
+		switch h.settings.impostors {
+		case impostorsRefuse:
+			return h.against(j, Impostor, refuse)
+		case impostorsObserve:
+			if told := h.told(r, a, rules, j); told.verdict != Allowed {
+				return told
+			}
+			j = h.against(j, Impostor, observe)
+			return j
+		}
+	}
+	return h.told(r, a, rules, j)
+}
+
+// told judges by what the site's robots.txt told the client.
+func (h *Handler) told(r *http.Request, a asked, rules *ruleset, j judgement) judgement {
+	who := j.who
 	binding := h.binding(rules, who)
+	if j.proof.status == verify.Impostor && h.settings.impostors == impostorsUnnamed {
+		binding = h.unnamedBinding(rules, who)
+	}
 	denied := rules.denied != "" && h.settings.unnamed.binds(who.Class)
 	if binding == nil && !denied {
 		return j
@@ -163,8 +196,8 @@ func (h *Handler) binding(rules *ruleset, who *crawler.Identity) *robotsrules.Bi
 			named = rules.policy.Named(who.Products[0])
 		}
 	}
-	if named == nil && h.settings.unnamed.binds(who.Class) {
-		return rules.policy.Default()
+	if named == nil {
+		return h.unnamedBinding(rules, who)
 	}
 	return named
 }
@@ -207,7 +240,7 @@ func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j judgemen
 	}
 	// The memory store cannot fail; the error is for stores over a network.
 	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
-	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, j.who), limit, now)
+	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, &j), limit, now)
 	if !result.Allowed() {
 		j.line, j.rule, j.retryAfter = rate.Line, rate.Text, result.RetryAfter
 		return h.against(j, TooFast, h.settings.tooFast)
@@ -242,13 +275,14 @@ func (h *Handler) against(j judgement, v Verdict, do action) judgement {
 }
 
 // budget is whose pace a request counts against: one for each robot of a site, however
-// many addresses it comes from. A client without a robot's name is its address.
-func (h *Handler) budget(r *http.Request, who *crawler.Identity) ratelimit.Key {
-	robot := who.Key
+// many addresses it comes from. A client without a robot's name is its address. Nobody
+// spends a verified robot's budget by taking its name.
+func (h *Handler) budget(r *http.Request, j *judgement) ratelimit.Key {
+	robot := j.who.Key
 	if robot == "" {
 		robot = clientAddress(r)
 	}
-	return ratelimit.Key{Site: hostOf(r), Robot: robot}
+	return ratelimit.Key{Site: hostOf(r), Robot: robot, Standing: j.proof.standing()}
 }
 
 // visitTime returns the Visit-time line with that number, as written.

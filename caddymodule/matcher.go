@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -14,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
 )
 
 func init() {
@@ -32,7 +34,13 @@ type MatchCrawler struct {
 	// Default: every robot.
 	Names []string `json:"names,omitempty"`
 
-	shared *shared
+	// What a `robots` directive with `verify`, which the request has passed before, found of
+	// the robot's claim: `verified`, `impostor` or `unverified` (not checked, or not in
+	// time). Default: whatever it found.
+	Verified []string `json:"verified,omitempty"`
+
+	shared   *shared
+	standing []verify.Status
 }
 
 // CaddyModule returns the Caddy module information.
@@ -45,17 +53,33 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	crawler [<name>...]
+//	crawler [<name>...] [verified] [unverified] [impostor]
 //
 // Several of them in one set are one, with all their names.
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		m.Names = append(m.Names, d.RemainingArgs()...)
+		m.add(d.RemainingArgs())
 		if d.NextBlock(0) {
 			return d.Err("crawler takes no block; write the robots' names behind it")
 		}
 	}
 	return m.check()
+}
+
+// standings are the words for what is known of a claim.
+var standings = map[string]verify.Status{
+	"verified": verify.Verified, "unverified": verify.Unverified, "impostor": verify.Impostor,
+}
+
+// add takes words as they stand behind the matcher's name.
+func (m *MatchCrawler) add(words []string) {
+	for _, word := range words {
+		if _, ok := standings[word]; ok {
+			m.Verified = append(m.Verified, word)
+		} else {
+			m.Names = append(m.Names, word)
+		}
+	}
 }
 
 // check returns an error for names that would match everything.
@@ -65,6 +89,11 @@ func (m *MatchCrawler) check() error {
 			return errors.New(`crawler: an empty name names no robot; write crawler alone to match every robot`)
 		}
 	}
+	for _, word := range m.Verified {
+		if _, ok := standings[word]; !ok {
+			return errors.New("crawler: verified: \"" + word + "\" is unknown; write verified, unverified or impostor")
+		}
+	}
 	return nil
 }
 
@@ -72,6 +101,9 @@ func (m *MatchCrawler) check() error {
 func (m *MatchCrawler) Provision(caddy.Context) error {
 	if err := m.check(); err != nil {
 		return err
+	}
+	for _, word := range m.Verified {
+		m.standing = append(m.standing, standings[word])
 	}
 	var err error
 	m.shared, err = acquireShared()
@@ -89,8 +121,13 @@ func (m *MatchCrawler) Cleanup() error {
 // Match tells whether r comes from one of the robots.
 func (m MatchCrawler) Match(r *http.Request) bool {
 	who := m.shared.crawlers.Identify(userAgent(r))
+	status, checked := proofOf(r)
+	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
+		return false
+	}
 	if len(m.Names) == 0 {
-		return who.Class == crawler.Robot
+		// Whoever was checked is a robot, also one that only its signature shows.
+		return who.Class == crawler.Robot || checked
 	}
 	for _, name := range m.Names {
 		switch who.Class {
@@ -124,7 +161,8 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 			if err != nil {
 				return nil, err
 			}
-			m := MatchCrawler{Names: names.([]string)}
+			var m MatchCrawler
+			m.add(names.([]string))
 			if err := m.Provision(ctx); err != nil {
 				return nil, err
 			}

@@ -25,6 +25,7 @@ const (
 	listUnnamed     = "robots, clients, everyone or nobody"
 	listAction      = "refuse or observe"
 	listUnreachable = "allow or deny"
+	listImpostors   = "unnamed, refuse or observe"
 )
 
 // settings is what the options of a Handler mean, with the defaults filled in. It does
@@ -41,6 +42,7 @@ type settings struct {
 	observe     bool
 	serve       bool
 	trapFor     time.Duration
+	impostors   impostors
 
 	// secondLook says that a client which does not call itself a robot may be one.
 	secondLook bool
@@ -50,8 +52,8 @@ type settings struct {
 // and what to write instead.
 func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
-	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0
-	var errs [10]error
+	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || h.Verify != nil && h.Verify.Signature
+	var errs [11]error
 	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
 	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
 	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
@@ -61,6 +63,7 @@ func (h *Handler) readOptions() (settings, error) {
 	s.denyUnknown, errs[6] = choice("unreachable", h.Unreachable, "allow", parseUnreachable)
 	errs[7] = h.checkSources()
 	errs[8] = h.checkTrap()
+	s.impostors, errs[10] = choice("impostors", h.Impostors, "unnamed", parseImpostors)
 	errs[9] = checkTexts("treat_as_robot", h.TreatAsRobot)
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
@@ -118,6 +121,9 @@ func checkTexts(option string, texts []string) error {
 
 // checkTogether returns an error for options that make no sense together.
 func (h *Handler) checkTogether() error {
+	if err := h.checkVerify(); err != nil {
+		return err
+	}
 	if h.Serve && len(h.Sources) == 0 {
 		return errors.New("serve needs a source: without one the rules are what this site already serves at /robots.txt; " +
 			"remove serve, or add source file, source url or source text")

@@ -50,6 +50,8 @@ func (j *judgement) placeholder(key string) (any, bool) {
 		return j.who.Name, true
 	case "class":
 		return j.who.Class.String(), true
+	case "verified":
+		return j.proof.standing(), true
 	case "record":
 		return j.decision.Binding.Token(), true
 	case "rule":
@@ -68,6 +70,10 @@ func (j *judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("verdict", j.verdict.String())
 	enc.AddString("robot", j.who.Name)
 	enc.AddString("class", j.who.Class.String())
+	if j.proof.claimed != "" {
+		enc.AddString("claimed", j.proof.claimed)
+		enc.AddString("verified", j.proof.standing())
+	}
 	if binding := j.decision.Binding; binding != nil {
 		enc.AddString("record", binding.Token())
 		enc.AddInt("record_line", binding.Line())

@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
 	"github.com/caddy-robots/caddy-robots/ratelimit"
 )
 
@@ -32,6 +33,12 @@ type shared struct {
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped
+
+	// signatures verifies what robots sign.
+	signatures *verify.Signatures
+
+	mu        sync.Mutex // guards resolvers
+	resolvers map[string]*verify.DNS
 
 	// marks are the marks of our own requests over HTTP that are under way. Each is good
 	// for one request only, as it is shown to other servers.
@@ -67,6 +74,9 @@ func acquireShared() (*shared, error) {
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),
+
+			signatures: verify.NewSignatures(verify.SignaturesOptions{}),
+			resolvers:  make(map[string]*verify.DNS),
 		}, nil
 	})
 	if err != nil {
@@ -81,5 +91,22 @@ func releaseShared() error {
 	return err
 }
 
-// Destruct implements caddy.Destructor. All of the state is memory.
-func (*shared) Destruct() error { return nil }
+// resolver returns what is known of addresses by this DNS server, "" for the system's.
+func (sh *shared) resolver(address string) *verify.DNS {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	dns := sh.resolvers[address]
+	if dns == nil {
+		dns = verify.NewDNS(verify.DNSOptions{Resolver: verify.NewResolver(address)})
+		sh.resolvers[address] = dns
+	}
+	return dns
+}
+
+// Destruct implements caddy.Destructor.
+func (sh *shared) Destruct() error {
+	for _, dns := range sh.resolvers {
+		dns.Close()
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// prover checks whether robots are who they say. It is safe for concurrent use; a nil one
+// checks nobody.
+type prover struct {
+	tokens     *ruleset // the claims' tokens as records, to find them as records are found
+	claims     map[string]*claim
+	dns        *verify.DNS
+	signatures *verify.Signatures // nil: not asked for
+}
+
+// claim is a Claim ready to be checked.
+type claim struct {
+	token    string
+	suffixes []string
+	lists    []*rangeList
+}
+
+// proof is what is known of a client's claim. The zero value is that of a client that
+// claims nothing which can be checked.
+type proof struct {
+	claimed string // the token, or the host that signs; "" for nothing
+	status  verify.Status
+	reason  string // why a claim is false
+}
+
+// standing is the part of a budget's key that keeps claimants of one name apart.
+func (p proof) standing() string {
+	if p.claimed == "" {
+		return ""
+	}
+	return p.status.String()
+}
+
+// newProver makes the prover of these options; nil for none.
+func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prover {
+	if v == nil {
+		return nil
+	}
+	p := &prover{claims: make(map[string]*claim)}
+	var records strings.Builder
+	for _, c := range v.claims() {
+		p.claims[c.Token] = &claim{token: c.Token, suffixes: c.DNS, lists: lists.of(c.Ranges)}
+		records.WriteString("User-agent: " + c.Token + "\nDisallow:\n")
+	}
+	p.tokens, _ = sh.library.compile(records.String(), "", settings{})
+	p.dns = sh.resolver(resolver)
+	if v.Signature {
+		p.signatures = sh.signatures
+	}
+	return p
+}
+
+// prove checks the claims of a robot: its name against its address, and where it claims no
+// name that can be checked so, its signature. A signed robot goes by the host that signs.
+func (p *prover) prove(r *http.Request, who *crawler.Identity) (*crawler.Identity, proof) {
+	if binding := p.tokens.find(who); binding != nil {
+		c := p.claims[binding.Token()]
+		result := proof{claimed: c.token, status: p.check(r.Context(), c, r)}
+		if result.status == verify.Impostor {
+			result.reason = "claims to be " + c.token + ", but its address is not one of that robot's"
+		}
+		return who, result
+	}
+	switch s := p.signed(r); s.status {
+	case verify.Verified:
+		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
+	case verify.Impostor:
+		return who, proof{claimed: s.host, status: s.status, reason: "signs as " + s.host + ", but " + s.reason}
+	}
+	return who, proof{}
+}
+
+// check tells whether the address of r is one of the claim's.
+func (p *prover) check(ctx context.Context, c *claim, r *http.Request) verify.Status {
+	if r.TLS != nil && !r.TLS.HandshakeComplete {
+		return verify.Unverified // 0-RTT data: the address is not proved yet
+	}
+	addr, err := netip.ParseAddr(clientAddress(r))
+	if err != nil {
+		return verify.Unverified
+	}
+	addr = addr.Unmap().WithZone("")
+	status := verify.Impostor
+	for _, list := range c.lists {
+		switch ranges := list.current.Load(); {
+		case ranges == nil:
+			status = verify.Unverified
+		case ranges.Contains(addr):
+			return verify.Verified
+		}
+	}
+	if len(c.suffixes) == 0 {
+		return status
+	}
+	switch p.dns.Status(ctx, addr, c.suffixes) {
+	case verify.Verified:
+		return verify.Verified
+	case verify.Unverified:
+		return verify.Unverified
+	}
+	return status
+}
+
+// isSigned tells whether r carries a signature that may be looked at.
+func (p *prover) isSigned(r *http.Request) bool {
+	return p != nil && p.signatures != nil && len(r.Header["Signature-Agent"]) > 0 && len(r.Header["Signature"]) > 0
+}
+
+// signature is what was found of the signature of a request.
+type signature struct {
+	host   string
+	status verify.Status
+	reason string
+}
+
+// signatureKey is the request variable that keeps it: a signature with a nonce is good for
+// one look only, and a request may meet two handlers.
+const signatureKey = "robots.signature"
+
+// signed returns whose signature r carries: the host.
+func (p *prover) signed(r *http.Request) signature {
+	if !p.isSigned(r) {
+		return signature{}
+	}
+	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	if found, ok := vars[signatureKey].(signature); ok {
+		return found
+	}
+	a := askedFor(r)
+	path, query, _ := strings.Cut(a.target, "?")
+	var found signature
+	found.host, found.status, found.reason = p.signatures.Verify(r.Context(), verify.Message{
+		Method: a.method, Authority: r.Host, Scheme: schemeOf(r), Path: path, RawQuery: query, Header: r.Header,
+	})
+	if u, err := url.Parse(found.host); err == nil && u.Host != "" {
+		found.host = u.Host
+	}
+	if vars != nil {
+		vars[signatureKey] = found
+	}
+	return found
+}
+
+// schemeOf returns the scheme that the client used, as a proxy tells that the site trusts.
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		if told := r.Header.Get("X-Forwarded-Proto"); told == "https" {
+			return told
+		}
+	}
+	return "http"
+}
+
+// signedRobot is the client whose request the host has signed: a robot by that name,
+// whatever else it calls itself. A record of robots.txt finds it by the host's name too.
+func signedRobot(host string, who *crawler.Identity) *crawler.Identity {
+	return &crawler.Identity{
+		Class: crawler.Robot, Name: host, Key: strings.ToLower(host),
+		Text: strings.TrimSpace(who.Text + " " + host), Products: append([]string{host}, who.Products...),
+	}
+}
+
+// proofKey is the request variable in which the crawler matcher finds a proof.
+const proofKey = "robots.proof"
+
+// proofWords are the values of that variable. They are made once, so that to set one costs
+// no allocation.
+var proofWords = [...]any{verify.Unverified: verify.Unverified, verify.Verified: verify.Verified, verify.Impostor: verify.Impostor}
+
+// remember lets the crawler matcher know.
+func (p proof) remember(r *http.Request) {
+	if p.claimed == "" {
+		return
+	}
+	if vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		vars[proofKey] = proofWords[p.status]
+	}
+}
+
+// proofOf returns what a robots directive that r has passed found.
+func proofOf(r *http.Request) (verify.Status, bool) {
+	status, ok := caddyhttp.GetVar(r.Context(), proofKey).(verify.Status)
+	return status, ok
+}
+
+// impostors says what is done with a client that claims to be a robot it is not. The zero
+// value is the default.
+type impostors uint8
+
+const (
+	impostorsUnnamed impostors = iota
+	impostorsRefuse
+	impostorsObserve
+)
+
+func parseImpostors(word string) (impostors, error) {
+	return oneOf(word, map[string]impostors{
+		"unnamed": impostorsUnnamed, "refuse": impostorsRefuse, "observe": impostorsObserve,
+	}, listImpostors)
+}
+
+// unnamedBinding is the record for robots that no record names.
+func (h *Handler) unnamedBinding(rules *ruleset, who *crawler.Identity) *robotsrules.Binding {
+	if !h.settings.unnamed.binds(who.Class) {
+		return nil
+	}
+	return rules.policy.Default()
+}
