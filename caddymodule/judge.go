@@ -47,20 +47,25 @@ type judgement struct {
 	action     action
 }
 
-// ServeHTTP judges the request and passes it on or refuses it.
+// ServeHTTP passes people on, which is most of what it does, and has the others judged.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	h.loader.meet(r)
 	sent := userAgent(r)
 	who := h.shared.crawlers.Identify(sent)
-	var known proof
-	if h.settings.secondLook && who.Class != crawler.Robot {
-		who, known = h.lookAgain(r, sent, who)
-	}
-	if who.Class == crawler.Browser && !h.settings.unnamed.binds(crawler.Browser) && !h.settings.serve {
+	if who.Class == crawler.Browser && !h.settings.browsersToo {
 		return next.ServeHTTP(w, r)
 	}
+	return h.serveRobot(w, r, next, sent, who)
+}
+
+// serveRobot judges a client that may be bound, and passes it on or refuses it.
+func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, sent string, who *crawler.Identity) error {
 	if sent == fetcherName && h.isOwn(r) {
 		return next.ServeHTTP(w, r)
+	}
+	j := judgement{who: who}
+	if h.settings.secondLook && who.Class != crawler.Robot {
+		j.who, j.proof = h.lookAgain(r, sent, who)
 	}
 	a := askedFor(r)
 	if a.path == robotsPath {
@@ -69,14 +74,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		}
 		return next.ServeHTTP(w, r)
 	}
-	if !h.bindable(who) {
-		return next.ServeHTTP(w, r)
+	if h.bindable(j.who) {
+		h.judge(r, &a, &j)
 	}
-	j := h.judge(r, a, who, known)
 	if j.verdict == Allowed {
 		return next.ServeHTTP(w, r)
 	}
-	h.tell(r, a, &j)
+	h.tell(r, &a, &j)
 	if j.verdict == Exempt || j.action == observe {
 		return next.ServeHTTP(w, r)
 	}
@@ -123,87 +127,86 @@ func (h *Handler) isOwn(r *http.Request) bool {
 	return true
 }
 
-// judge asks what the client was told, and whether it keeps the pace.
-func (h *Handler) judge(r *http.Request, a asked, who *crawler.Identity, known proof) judgement {
+// judge asks who the client really is, what it was told, and whether it keeps the pace.
+func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	rules := h.loader.rules(r)
-	j := judgement{who: who, proof: known}
-	if h.prover != nil && who.Class == crawler.Robot && known.claimed == "" && who != trappedRobot {
-		j.who, j.proof = h.prover.prove(r, who)
-		who = j.who
+	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
+		j.who, j.proof = h.prover.prove(r, j.who)
 	}
 	j.proof.remember(r)
-	if j.proof.status == verify.Impostor && !h.exempt.covers(r) {
-		switch h.settings.impostors {
-		case impostorsRefuse:
-			return h.against(j, Impostor, refuse)
-		case impostorsObserve:
-			if told := h.told(r, a, rules, j); told.verdict != Allowed {
-				return told
-			}
-			j = h.against(j, Impostor, observe)
-			return j
-		}
+	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
+	if lies && h.settings.impostors == impostorsRefuse {
+		h.against(j, Impostor, refuse)
+		return
 	}
-	return h.told(r, a, rules, j)
+	h.told(r, a, rules, j)
+	if lies && j.verdict == Allowed {
+		h.against(j, Impostor, observe)
+	}
 }
 
 // told judges by what the site's robots.txt told the client.
-func (h *Handler) told(r *http.Request, a asked, rules *ruleset, j judgement) judgement {
-	who := j.who
-	binding := h.binding(rules, who)
-	if j.proof.status == verify.Impostor && h.settings.impostors == impostorsUnnamed {
-		binding = h.unnamedBinding(rules, who)
-	}
-	denied := rules.denied != "" && h.settings.unnamed.binds(who.Class)
+func (h *Handler) told(r *http.Request, a *asked, rules *ruleset, j *judgement) {
+	binding := h.binding(rules, j)
+	denied := rules.denied != "" && h.settings.unnamed.binds(j.who.Class)
 	if binding == nil && !denied {
-		return j
+		return
 	}
 	if h.exempt.covers(r) {
 		j.verdict = Exempt
-		return j
+		return
 	}
 	if denied {
 		j.denied = rules.denied
-		return h.against(j, Disallowed, h.settings.disallowed)
+		h.against(j, Disallowed, h.settings.disallowed)
+		return
 	}
 	j.decision = decide(binding, a)
-	if !j.decision.Allowed() {
-		if rule := j.decision.Rule; rule != nil {
-			j.line, j.rule = rule.Line, rule.Text
-		}
-		disallowed := h.against(j, Disallowed, h.settings.disallowed)
-		if disallowed.action == refuse || h.settings.observe {
-			return disallowed
-		}
-		if paced := h.pace(r, binding, j); paced.verdict != Allowed && paced.action == refuse {
-			return paced
-		}
-		return disallowed
+	if j.decision.Allowed() {
+		h.pace(r, binding, j)
+		return
 	}
-	return h.pace(r, binding, j)
+	if rule := j.decision.Rule; rule != nil {
+		j.line, j.rule = rule.Line, rule.Text
+	}
+	h.against(j, Disallowed, h.settings.disallowed)
+	if j.action == refuse || h.settings.observe {
+		return
+	}
+	// It is only noted that it is disallowed: what is served has to keep the pace.
+	noted := *j
+	j.verdict = Allowed
+	h.pace(r, binding, j)
+	if j.verdict == Allowed || j.action != refuse {
+		*j = noted
+	}
 }
 
 // binding returns the record that binds the client, nil if none does. A browser is never
 // looked for among the names: no token of any robots.txt may catch a person. An app or
 // library is bound by a record that names just it.
-func (h *Handler) binding(rules *ruleset, who *crawler.Identity) *robotsrules.Binding {
+//
+// Nor is an impostor: it is a robot that no record names.
+func (h *Handler) binding(rules *ruleset, j *judgement) *robotsrules.Binding {
 	var named *robotsrules.Binding
-	switch who.Class {
+	switch who := j.who; who.Class {
 	case crawler.Robot:
-		named = rules.find(who)
+		if j.proof.status != verify.Impostor || h.settings.impostors != impostorsUnnamed {
+			named = rules.find(who)
+		}
 	case crawler.App:
 		if len(who.Products) > 0 {
 			named = rules.policy.Named(who.Products[0])
 		}
 	}
-	if named == nil {
-		return h.unnamedBinding(rules, who)
+	if named == nil && h.settings.unnamed.binds(j.who.Class) {
+		return rules.policy.Default()
 	}
 	return named
 }
 
 // decide judges what was asked for in both of its readings: it is disallowed if either is.
-func decide(binding *robotsrules.Binding, a asked) robotsrules.Decision {
+func decide(binding *robotsrules.Binding, a *asked) robotsrules.Decision {
 	decision := binding.Decide(a.target)
 	if !decision.Allowed() {
 		return decision
@@ -217,35 +220,30 @@ func decide(binding *robotsrules.Binding, a asked) robotsrules.Decision {
 }
 
 // pace judges when the request came. A request that is refused costs the robot nothing.
-func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j judgement) judgement {
+func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j *judgement) {
 	pace := binding.Pace()
 	if pace == nil {
-		return j
+		return
 	}
 	now := h.now()
 	if open, opens, line := pace.Visit(now); !open {
-		j.line, j.retryAfter = line, opens.Sub(now)
-		j.rule = visitTime(binding, line)
-		j = h.against(j, OffHours, h.settings.offHours)
+		j.line, j.rule, j.retryAfter = line, visitTime(binding, line), opens.Sub(now)
+		h.against(j, OffHours, h.settings.offHours)
 		if j.action == refuse || h.settings.observe {
-			return j
+			return
 		}
 	}
 	rate, ok := pace.At(now)
-	if !ok {
-		return j
-	}
-	if counted(r) {
-		return j
+	if !ok || counted(r) {
+		return
 	}
 	// The memory store cannot fail; the error is for stores over a network.
 	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
-	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, &j), limit, now)
+	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, j), limit, now)
 	if !result.Allowed() {
 		j.line, j.rule, j.retryAfter = rate.Line, rate.Text, result.RetryAfter
-		return h.against(j, TooFast, h.settings.tooFast)
+		h.against(j, TooFast, h.settings.tooFast)
 	}
-	return j
 }
 
 // countedKey is the request variable that says that a request was counted against a pace.
@@ -265,13 +263,12 @@ func counted(r *http.Request) bool {
 	return false
 }
 
-// against returns j with the verdict and what is done about it.
-func (h *Handler) against(j judgement, v Verdict, do action) judgement {
+// against notes the verdict and what is done about it.
+func (h *Handler) against(j *judgement, v Verdict, do action) {
 	j.verdict, j.action = v, do
 	if h.settings.observe {
 		j.action = observe
 	}
-	return j
 }
 
 // budget is whose pace a request counts against: one for each robot of a site, however

@@ -178,7 +178,6 @@ var (
 	_ caddy.Provisioner                 = (*MatchCrawler)(nil)
 	_ caddy.CleanerUpper                = (*MatchCrawler)(nil)
 	_ caddyfile.Unmarshaler             = (*MatchCrawler)(nil)
-	_ caddyhttp.RequestMatcher          = (*MatchCrawler)(nil)
 	_ caddyhttp.RequestMatcherWithError = (*MatchCrawler)(nil)
 	_ caddyhttp.CELLibraryProducer      = (*MatchCrawler)(nil)
 )

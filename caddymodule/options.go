@@ -46,6 +46,10 @@ type settings struct {
 
 	// secondLook says that a client which does not call itself a robot may be one.
 	secondLook bool
+
+	// browsersToo says that browsers are not passed on at once: they may be bound, be
+	// robots at a second look, or be answered with the rules.
+	browsersToo bool
 }
 
 // readOptions gives the meaning of h's options, or an error that says which one is wrong
@@ -68,6 +72,7 @@ func (h *Handler) readOptions() (settings, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
 	}
+	s.browsersToo = s.secondLook || s.serve || s.unnamed.binds(crawler.Browser)
 	if s.refresh == 0 {
 		s.refresh = defaultRefresh
 	}

@@ -15,7 +15,7 @@ const placeholderPrefix = "http.robots."
 // tell makes a judgement known: to the log, one line for each request that was or would
 // have been refused; to the access log; and to the placeholders. It is never called for a
 // request that is simply allowed, which must cost next to nothing.
-func (h *Handler) tell(r *http.Request, a asked, j *judgement) {
+func (h *Handler) tell(r *http.Request, a *asked, j *judgement) {
 	told := *j // lives as long as the request, which the judgement need not
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(told.placeholder)

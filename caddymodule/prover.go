@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // prover checks whether robots are who they say. It is safe for concurrent use; a nil one
@@ -215,12 +214,4 @@ func parseImpostors(word string) (impostors, error) {
 	return oneOf(word, map[string]impostors{
 		"unnamed": impostorsUnnamed, "refuse": impostorsRefuse, "observe": impostorsObserve,
 	}, listImpostors)
-}
-
-// unnamedBinding is the record for robots that no record names.
-func (h *Handler) unnamedBinding(rules *ruleset, who *crawler.Identity) *robotsrules.Binding {
-	if !h.settings.unnamed.binds(who.Class) {
-		return nil
-	}
-	return rules.policy.Default()
 }

@@ -32,7 +32,7 @@ func askedFor(r *http.Request) asked {
 // another one: through "." and ".." segments, doubled slashes, encoded octets or a "#"
 // that is no fragment on a request line. What a server would serve decides, not how it
 // was spelt. For an ordinary path there is no other reading.
-func (a asked) otherReading() (target string, ok bool) {
+func (a *asked) otherReading() (target string, ok bool) {
 	if !a.peculiar() {
 		return "", false
 	}
@@ -45,7 +45,7 @@ func (a asked) otherReading() (target string, ok bool) {
 
 // peculiar tells whether the path might name another one. It looks at octets only, since
 // nearly all paths are ordinary.
-func (a asked) peculiar() bool {
+func (a *asked) peculiar() bool {
 	for i := 0; i < len(a.target); i++ {
 		switch a.target[i] {
 		case '?':

@@ -75,7 +75,7 @@ func (c Claim) check() error {
 	case len(strings.TrimSpace(c.Token)) < 3:
 		return errors.New("the robot's token is too short to be claimed; write its name, such as Googlebot")
 	case len(c.DNS)+len(c.Ranges) == 0:
-		return errors.New("write how: dns <suffix>..., or ranges <CIDR|file|url>...")
+		return errors.New("write how: dns with the domains of its hosts, or ranges with its addresses")
 	}
 	for _, suffix := range c.DNS {
 		if !strings.Contains(strings.Trim(suffix, "."), ".") || strings.ContainsAny(suffix, "/:* ") {
