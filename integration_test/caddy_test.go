@@ -1,0 +1,305 @@
+// Package integration runs the Caddy of this tree as a process of its own and talks to it
+// over real sockets, as site owners, people and robots do. It holds tests only.
+//
+// The Caddyfiles in here are as an owner would write them. What differs from run to run
+// comes in by environment: {$PORT} and {$PORT2} to listen at, {$ADMIN} for the admin
+// endpoint, and whatever else a test names.
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// patience bounds every wait for something that is to happen.
+	patience = 60 * time.Second
+
+	// farewell bounds the wait for Caddy to end by itself.
+	farewell = 10 * time.Second
+)
+
+var binary struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if binary.dir != "" {
+		os.RemoveAll(binary.dir)
+	}
+	os.Exit(code)
+}
+
+// caddyBinary builds ./cmd/caddy once and returns its path. It has the race detector in
+// it where the tests have.
+func caddyBinary(tb testing.TB) string {
+	tb.Helper()
+	binary.once.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("", "caddy-robots-"); binary.err != nil {
+			return
+		}
+		args := []string{"build", "-o", filepath.Join(binary.dir, "caddy")}
+		if raceDetector {
+			args = append(args, "-race")
+		}
+		build := exec.Command("go", append(args, "./cmd/caddy")...)
+		build.Dir = ".."
+		if out, err := build.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	})
+	if binary.err != nil {
+		tb.Fatal(binary.err)
+	}
+	return filepath.Join(binary.dir, "caddy")
+}
+
+// caddy is a running Caddy. Its methods are safe for concurrent use.
+type caddy struct {
+	log     *logbook
+	home    string
+	env     map[string]string
+	process *os.Process
+	ended   chan struct{} // closed when the process is gone
+}
+
+// start runs a Caddyfile whose global options are those of prelude, until the test ends.
+func start(tb testing.TB, sites string, env map[string]string) *caddy {
+	tb.Helper()
+	return startWith(tb, prelude+sites, env)
+}
+
+// prelude is the global options of most tests.
+const prelude = `{
+	admin {$ADMIN}
+	auto_https off
+	grace_period 2s
+}
+`
+
+// startWith runs a whole Caddyfile in the root of the repository until the test ends, and
+// returns when it answers.
+func startWith(tb testing.TB, caddyfile string, env map[string]string) *caddy {
+	tb.Helper()
+	c := &caddy{
+		log:   newLogbook(),
+		home:  tb.TempDir(),
+		env:   map[string]string{"PORT": freePort(tb), "PORT2": freePort(tb), "ADMIN": "127.0.0.1:" + freePort(tb)},
+		ended: make(chan struct{}),
+	}
+	maps.Copy(c.env, env)
+	config := filepath.Join(c.home, "Caddyfile")
+	write(tb, config, caddyfile)
+
+	run := exec.Command(caddyBinary(tb), "run", "--config", config, "--adapter", "caddyfile")
+	run.Dir = ".."
+	run.Env = c.environment()
+	run.Stderr = c.log
+	if err := run.Start(); err != nil {
+		tb.Fatalf("starting caddy: %v", err)
+	}
+	c.process = run.Process
+	go func() {
+		_ = run.Wait() // how it ended shows in the log
+		close(c.ended)
+	}()
+	tb.Cleanup(func() { c.close(tb) })
+	c.log.wait(tb, "the configuration is served", c.ended, message("serving initial configuration"))
+	c.ownsPort(tb, c.env["PORT"])
+	return c
+}
+
+// environment is the process's own: nothing of the developer's Caddy is read or written.
+func (c *caddy) environment() []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home,
+		"XDG_DATA_HOME=" + filepath.Join(c.home, "data"), "XDG_CONFIG_HOME=" + filepath.Join(c.home, "config"),
+	}
+	for name, value := range c.env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// close ends the process, and fails the test if the log tells of a defect that no client
+// may have noticed.
+func (c *caddy) close(tb testing.TB) {
+	select {
+	case <-c.ended:
+		tb.Error("caddy ended before the test did")
+	default:
+		c.stop(tb)
+	}
+	text := c.log.String()
+	for _, defect := range []string{"WARNING: DATA RACE", "panic serving", "goroutine 1 [", `"level":"panic"`} {
+		if strings.Contains(text, defect) {
+			tb.Errorf("the log holds %q", defect)
+		}
+	}
+	if tb.Failed() {
+		tb.Logf("log of caddy:\n%s", tail(text, 20_000))
+	}
+}
+
+func (c *caddy) stop(tb testing.TB) {
+	_ = c.process.Signal(syscall.SIGTERM) // it may be gone already
+	select {
+	case <-c.ended:
+		return
+	case <-time.After(farewell):
+	}
+	tb.Errorf("caddy did not end within %s of SIGTERM", farewell)
+	_ = c.process.Kill()
+	<-c.ended
+}
+
+// alive tells whether the process still runs.
+func (c *caddy) alive() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// address is where the sites of the first port are.
+func (c *caddy) address() string { return "127.0.0.1:" + c.env["PORT"] }
+
+// load gives Caddy another Caddyfile with the usual prelude, and returns what the admin
+// endpoint says to it.
+func (c *caddy) load(sites string) (status int, body string, err error) {
+	resp, err := http.Post("http://"+c.env["ADMIN"]+"/load", "text/caddyfile", strings.NewReader(prelude+sites))
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err
+}
+
+// adminGet returns what the admin endpoint answers at path.
+func (c *caddy) adminGet(tb testing.TB, path string) string {
+	tb.Helper()
+	resp, err := http.Get("http://" + c.env["ADMIN"] + path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		tb.Fatalf("admin %s: status %d, error %v: %s", path, resp.StatusCode, err, text)
+	}
+	return string(text)
+}
+
+// ownsPort fails the test unless exactly one socket listens at port. Caddy listens with
+// SO_REUSEPORT: two of them would share it unnoticed and each answer half the requests.
+func (c *caddy) ownsPort(tb testing.TB, port string) {
+	tb.Helper()
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tables := 0
+	listeners := 0
+	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		table, err := os.ReadFile(name)
+		if err != nil {
+			continue // not Linux, or without IPv6
+		}
+		tables++
+		for line := range bytes.Lines(table) {
+			fields := strings.Fields(string(line))
+			const listening = "0A"
+			if len(fields) > 3 && fields[3] == listening && strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", number)) {
+				listeners++
+			}
+		}
+	}
+	if tables > 0 && listeners != 1 {
+		tb.Fatalf("%d sockets listen at port %s, want 1", listeners, port)
+	}
+}
+
+// ports are the ones this process gave out: none is given out twice.
+var ports sync.Map
+
+// freePort returns a port that nobody listens at.
+func freePort(tb testing.TB) string {
+	tb.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		l.Close()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, taken := ports.LoadOrStore(port, true); !taken {
+			return port
+		}
+	}
+	tb.Fatal("no free port in 100 attempts")
+	return ""
+}
+
+// need skips the test where a program is missing, and fails it where everything is to run.
+func need(tb testing.TB, program string) {
+	tb.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	advice := fmt.Sprintf("install %s (apt-get install %s)", program, program)
+	if os.Getenv("ROBOTS_REQUIRE_ALL") == "1" {
+		tb.Fatal(advice)
+	}
+	tb.Skip(advice)
+}
+
+// eventually waits until condition holds.
+func eventually(tb testing.TB, what string, condition func() bool) {
+	tb.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			tb.Fatalf("waited %s in vain: %s", patience, what)
+		}
+	}
+}
+
+// write makes a file, and its folder where need be.
+func write(tb testing.TB, name, text string) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// tail returns at most the last n octets of text.
+func tail(text string, n int) string { return text[max(0, len(text)-n):] }

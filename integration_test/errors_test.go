@@ -1,0 +1,125 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+)
+
+const errorSites = `
+http://page.test:{$PORT} {
+	robots
+	import rules
+	respond "served"
+	handle_errors {
+		header Content-Type text/html
+		respond "<p>{err.status_code} {http.robots.robot}/{http.robots.class}/{http.robots.verdict} {http.robots.record}: line {http.robots.line} {http.robots.rule} {http.robots.retry_after}"
+	}
+}
+http://notfound.test:{$PORT} {
+	robots
+	import rules
+	respond "served"
+	handle_errors 404 {
+		respond "nothing here"
+	}
+}
+http://busy.test:{$PORT} {
+	robots
+	import rules
+	respond "served"
+	handle_errors 429 {
+		respond "slow down, {http.robots.robot}" 503
+	}
+}
+http://plain.test:{$PORT} {
+	robots
+	import rules
+	respond "served"
+}
+`
+
+// snippet is the same rules for each of the sites.
+const snippet = `(rules) {
+	respond /robots.txt <<ROBOTS
+		User-agent: GPTBot
+		Comment: write to owner@example.com
+		Disallow: /
+
+		User-agent: bingbot
+		Crawl-delay: 3600
+		ROBOTS
+}
+`
+
+func TestErrorRoutesOfTheSiteAnswerARefusal(t *testing.T) {
+	c := start(t, snippet+errorSites, nil)
+
+	a := c.expect(t, "page.test", "/", gptbot, 403)
+	if want := "<p>403 GPTBot/robot/disallowed GPTBot: line 3 Disallow: / 0"; a.body != want {
+		t.Errorf("403 by handle_errors: got %q, want %q", a.body, want)
+	}
+	if got := a.header.Get("Content-Type"); got != "text/html" {
+		t.Errorf("403 by handle_errors: got Content-Type %q, want text/html", got)
+	}
+	if got := a.header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("403 by handle_errors: got Cache-Control %q, want no-store", got)
+	}
+
+	c.expect(t, "page.test", "/", bingbot, 200)
+	a = c.expect(t, "page.test", "/", bingbot, 429)
+	if want := "<p>429 bingbot/robot/too_fast bingbot: line 6 Crawl-delay: 3600 "; !strings.HasPrefix(a.body, want) {
+		t.Errorf("429 by handle_errors: got %q, want it to begin with %q", a.body, want)
+	}
+	if retry := a.header.Get("Retry-After"); retry == "" || !strings.HasSuffix(a.body, " "+retry) {
+		t.Errorf("429 by handle_errors: got Retry-After %q and body %q, want the same seconds in both", retry, a.body)
+	}
+	if got := a.header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("429 by handle_errors: got Cache-Control %q, want no-store", got)
+	}
+
+	c.expect(t, "busy.test", "/", bingbot, 200)
+	a = c.expect(t, "busy.test", "/", bingbot, 503)
+	if want := "slow down, bingbot"; a.body != want || a.header.Get("Retry-After") == "" {
+		t.Errorf("429 by handle_errors: got %q and Retry-After %q, want %q and some seconds", a.body, a.header.Get("Retry-After"), want)
+	}
+}
+
+func TestErrorRoutesForOtherErrorsLeaveTheExplanation(t *testing.T) {
+	c := start(t, snippet+errorSites, nil)
+	for _, host := range []string{"notfound.test", "busy.test", "plain.test"} {
+		a := c.expect(t, host, "/", gptbot, 403)
+		for _, want := range []string{"GPTBot", "Line 3:", "Disallow: /", "write to owner@example.com", "/robots.txt"} {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("403 of %s: got %q, want it to hold %q", host, a.body, want)
+			}
+		}
+		if got := a.header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain") {
+			t.Errorf("403 of %s: got Content-Type %q, want text/plain", host, got)
+		}
+	}
+	c.expect(t, "notfound.test", "/", bingbot, 200)
+	if a := c.expect(t, "notfound.test", "/", bingbot, 429); !strings.Contains(a.body, "Come back:") {
+		t.Errorf("429 of notfound.test: got %q, want it to say when to come back", a.body)
+	}
+}
+
+func TestRefusalPageOfTheReferenceWorks(t *testing.T) {
+	_, section, _ := strings.Cut(read(t, "docs/caddyfile.md"), "## Your own refusal page")
+	_, block, _ := strings.Cut(section, "```caddyfile\n")
+	block, _, found := strings.Cut(block, "\n```")
+	if !found {
+		t.Fatal("docs/caddyfile.md has no Caddyfile under \"Your own refusal page\"")
+	}
+	site := strings.Replace(block, "example.com {", "http://example.com:{$PORT} {", 1)
+	site = strings.Replace(site, "/srv/example", "example", 1)
+	c := start(t, site+"\n", nil)
+	a := c.expect(t, "example.com", "/news.html", gptbot, 403)
+	for _, want := range []string{"<title>403 Forbidden</title>", "GPTBot, line 9", "Disallow: /"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("refusal page: got %q, want it to hold %q", a.body, want)
+		}
+	}
+	if got := a.header.Get("Content-Type"); got != "text/html" {
+		t.Errorf("refusal page: got Content-Type %q, want text/html", got)
+	}
+}

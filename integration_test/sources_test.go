@@ -1,0 +1,189 @@
+package integration
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// keepOut disallows two folders to every robot.
+const keepOut = "User-agent: *\nDisallow: /private/\nDisallow: /*?print=\n"
+
+// application is an upstream with a front controller: it answers whatever path it gets,
+// and /robots.txt also when that is named in the query alone, as after a rewrite.
+func application(tb testing.TB) *httptest.Server {
+	tb.Helper()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" || r.URL.Query().Get("page") == "/robots.txt" {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = w.Write([]byte(keepOut))
+			return
+		}
+		_, _ = w.Write([]byte("asked for " + r.RequestURI))
+	}))
+	tb.Cleanup(upstream.Close)
+	return upstream
+}
+
+// sites are the ways to serve a site, each under a host name of its own. None of them
+// tells robots where its robots.txt is.
+const sites = `
+&(judged) {
+	robots
+}
+http://files.test:{$PORT} {
+	root * {$ROOT}
+	encode
+	robots
+	file_server
+}
+http://proxy.test:{$PORT} {
+	robots
+	reverse_proxy {$UPSTREAM}
+}
+http://respond.test:{$PORT} {
+	robots
+	respond /robots.txt <<ROBOTS
+		User-agent: *
+		Disallow: /private/
+		Disallow: /*?print=
+		ROBOTS
+	respond "asked for {uri}"
+}
+http://blocks.test:{$PORT} {
+	handle /robots.txt {
+		root * {$ROOT}
+		file_server
+	}
+	handle {
+		robots
+		reverse_proxy {$UPSTREAM}
+	}
+}
+http://part.test:{$PORT} {
+	handle /private/* {
+		robots
+		reverse_proxy {$UPSTREAM}
+	}
+	handle {
+		root * {$ROOT}
+		try_files {path} /index.html
+		file_server
+	}
+}
+http://prefix.test:{$PORT} {
+	handle_path /private/* {
+		robots
+		rewrite * /inner{uri}
+		reverse_proxy {$UPSTREAM}
+	}
+	handle {
+		reverse_proxy {$UPSTREAM}
+	}
+}
+http://front.test:{$PORT} {
+	robots
+	rewrite * /index.php?page={path}
+	reverse_proxy {$UPSTREAM}
+}
+http://query.test:{$PORT} {
+	@page not path /robots.txt
+	rewrite @page /index.php?{query}
+	robots
+	reverse_proxy {$UPSTREAM}
+}
+http://tryfiles.test:{$PORT} {
+	root * {$ROOT}
+	robots
+	try_files {path} /index.html
+	file_server
+}
+http://redir.test:{$PORT} {
+	redir /private/* /elsewhere
+	redir /robots.txt /rules/robots.txt
+	robots
+	handle_path /rules/* {
+		root * {$ROOT}
+		file_server
+	}
+	respond "asked for {uri}"
+}
+http://route.test:{$PORT} {
+	route {
+		uri strip_prefix /private
+		rewrite /page* /index.html
+		robots
+		reverse_proxy {$UPSTREAM}
+	}
+}
+http://invoke.test:{$PORT} {
+	invoke judged
+	reverse_proxy {$UPSTREAM}
+}
+`
+
+func TestRulesAreFoundHoweverTheSiteIsServed(t *testing.T) {
+	root := t.TempDir()
+	write(t, root+"/robots.txt", keepOut)
+	write(t, root+"/index.html", "start")
+	write(t, root+"/page.html", "page")
+	write(t, root+"/private/page.html", "private")
+	c := start(t, sites, map[string]string{"ROOT": root, "UPSTREAM": application(t).URL})
+
+	tested := 0
+	for block := range strings.SplitSeq(sites, "\nhttp://") {
+		host, _, found := strings.Cut(block, ":{$PORT} {")
+		if !found {
+			continue
+		}
+		tested++
+		t.Run(host, func(t *testing.T) {
+			c.expect(t, host, "/private/page.html", bingbot, 403)
+			c.expect(t, host, "/page.html", bingbot, 200)
+			a := c.ask(t, request{host: host, path: "/private/page.html", agent: chrome})
+			if a.status != 200 && (host != "redir.test" || a.status != 302) {
+				t.Errorf("GET /private/page.html for a browser: got %d: %q", a.status, a.body)
+			}
+			if a := c.ask(t, request{host: host, path: "/robots.txt", agent: bingbot}); a.status != 200 && a.status != 302 {
+				t.Errorf("GET /robots.txt: got %d, want it served: %q", a.status, a.body)
+			}
+			if host == "part.test" || host == "prefix.test" {
+				return // they judge one folder only
+			}
+			c.expect(t, host, "/page.html?print=1", bingbot, 403)
+			c.expect(t, host, "/x/../private/page.html", bingbot, 403)
+			c.expect(t, host, "//private/page.html", bingbot, 403)
+		})
+	}
+	if want := strings.Count(sites, "\nhttp://"); tested != want {
+		t.Errorf("tested %d sites, want %d", tested, want)
+	}
+}
+
+func TestOtherRoutesOfTheSiteAreNotJudged(t *testing.T) {
+	c := start(t, `
+http://:{$PORT} {
+	robots /shop/*
+	respond /robots.txt <<ROBOTS
+		User-agent: *
+		Disallow: /
+		ROBOTS
+	respond "served"
+}
+`, nil)
+	c.expect(t, "", "/shop/shoes", bingbot, 403)
+	c.expect(t, "", "/about", bingbot, 200)
+}
+
+func TestRobotsTxtElsewhereIsFollowedOverHTTP(t *testing.T) {
+	c := start(t, `
+http://:{$PORT} {
+	robots
+	redir /robots.txt {$UPSTREAM}/robots.txt
+	respond "served"
+}
+`, map[string]string{"UPSTREAM": strings.Replace(application(t).URL, "127.0.0.1", "localhost", 1)})
+	c.expect(t, "site.test", "/private/page", bingbot, 403)
+	c.expect(t, "site.test", "/page", bingbot, 200)
+}
