@@ -16,7 +16,8 @@
 //
 // The Caddy side: handler.go (the module and its life), caddyfile.go (the directive),
 // options.go (what the options mean and which go together), matcher.go (the crawler
-// matcher), answer.go (a refusal as Caddy answers it), placeholders.go and log.go (what
+// matcher), admin.go (the admin API), answer.go (a refusal as Caddy answers it),
+// placeholders.go and log.go (what
 // the owner sees).
 //
 // The decision: judge.go (the order of the questions), target.go (which path is

@@ -85,6 +85,16 @@ func acquireShared() (*shared, error) {
 	return value.(*shared), nil
 }
 
+// currentShared returns the process-wide state without holding on to it, nil when there is
+// none: the admin API, which Caddy sets up before any handler, looks at it so.
+func currentShared() (current *shared) {
+	pool.Range(func(_, value any) bool {
+		current = value.(*shared)
+		return false
+	})
+	return current
+}
+
 // releaseShared lets go of the process-wide state, which ends with its last user.
 func releaseShared() error {
 	_, err := pool.Delete(sharedKey)

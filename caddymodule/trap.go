@@ -30,13 +30,14 @@ type trapped struct {
 	clients map[uint64]capture
 }
 
-// capture is the evidence.
+// capture is the evidence against a client.
 type capture struct {
-	at, until time.Time
-	host      string
-	path      string
-	address   string
-	userAgent string
+	At        time.Time `json:"at"`
+	Until     time.Time `json:"until"` // when it is let go
+	Host      string    `json:"host"`
+	Path      string    `json:"path"`
+	Address   string    `json:"address"`
+	UserAgent string    `json:"user_agent"`
 }
 
 func newTrapped() *trapped {
@@ -61,7 +62,7 @@ func (t *trapped) find(address, userAgent string, now time.Time) (capture, bool)
 		return capture{}, false
 	}
 	c, ok := t.clients[t.key(address, userAgent)]
-	return c, ok && now.Before(c.until)
+	return c, ok && now.Before(c.Until)
 }
 
 // add remembers a client, and forgets those whose time is over or, if need be, those
@@ -69,20 +70,43 @@ func (t *trapped) find(address, userAgent string, now time.Time) (capture, bool)
 func (t *trapped) add(c capture) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := t.key(c.address, c.userAgent)
+	key := t.key(c.Address, c.UserAgent)
 	old, known := t.clients[key]
 	if !known && len(t.clients) >= maxCaught {
-		t.shrink(c.at)
+		t.shrink(c.At)
 	}
 	t.clients[key] = c
-	return !known || !c.at.Before(old.until)
+	return !known || !c.At.Before(old.Until)
+}
+
+// list returns the evidence against all who are still counted as robots, the newest first.
+func (t *trapped) list(now time.Time) []capture {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	all := []capture{} // an empty list, not null, in JSON
+	for _, c := range t.clients {
+		if now.Before(c.Until) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b capture) int { return b.At.Compare(a.At) })
+	return all
+}
+
+// release forgets the clients of an address, and returns how many there were.
+func (t *trapped) release(address string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := len(t.clients)
+	maps.DeleteFunc(t.clients, func(_ uint64, c capture) bool { return c.Address == address })
+	return before - len(t.clients)
 }
 
 // shrink makes room for a sixteenth more. Callers hold mu.
 func (t *trapped) shrink(now time.Time) {
-	maps.DeleteFunc(t.clients, func(_ uint64, c capture) bool { return !now.Before(c.until) })
+	maps.DeleteFunc(t.clients, func(_ uint64, c capture) bool { return !now.Before(c.Until) })
 	keys := slices.SortedFunc(maps.Keys(t.clients), func(a, b uint64) int {
-		return cmp.Compare(t.clients[a].at.UnixNano(), t.clients[b].at.UnixNano())
+		return cmp.Compare(t.clients[a].At.UnixNano(), t.clients[b].At.UnixNano())
 	})
 	for _, key := range keys[:max(0, len(keys)-(maxCaught-maxCaught/16))] {
 		delete(t.clients, key)
@@ -128,12 +152,12 @@ func (h *Handler) caught(r *http.Request, sent string) (capture, bool) {
 		return h.shared.trapped.find(address, sent, now)
 	}
 	c := capture{
-		at: now, until: now.Add(h.settings.trapFor), host: hostOf(r), path: a.path,
-		address: strings.Clone(address), userAgent: strings.Clone(sent[:min(len(sent), crawler.MaxLength)]),
+		At: now, Until: now.Add(h.settings.trapFor), Host: hostOf(r), Path: a.path,
+		Address: strings.Clone(address), UserAgent: strings.Clone(sent[:min(len(sent), crawler.MaxLength)]),
 	}
 	if h.shared.trapped.add(c) {
-		h.notice.Info("robot trapped", zap.String("client_ip", c.address), zap.String("user_agent", c.userAgent),
-			zap.String("host", c.host), zap.String("path", c.path), zap.Time("until", c.until))
+		h.notice.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
+			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
 	}
 	return c, true
 }

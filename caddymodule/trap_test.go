@@ -1,11 +1,14 @@
 package caddymodule
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
@@ -123,10 +126,46 @@ func TestTrappedClientsSurviveAReloadOfTheConfig(t *testing.T) {
 	}
 }
 
+func TestTheAdminAPIListsAndReleasesTrappedClients(t *testing.T) {
+	api := func(method, query string) (int, string) {
+		rec := httptest.NewRecorder()
+		err := adminAPI{}.trapped(rec, httptest.NewRequest(method, "/robots/trapped"+query, nil))
+		if apiErr, ok := err.(caddy.APIError); ok {
+			return apiErr.HTTPStatus, apiErr.Message
+		}
+		return rec.Code, strings.TrimSpace(rec.Body.String())
+	}
+	if code, body := api("GET", ""); code != 200 || body != "[]" {
+		t.Errorf("without a handler: got %d %s, want an empty list", code, body)
+	}
+	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
+	th.clock = time.Now()
+	th.visit("198.51.100.1", "/trap/x", chrome)
+	var list []capture
+	_, body := api("GET", "")
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || list[0].Address != "198.51.100.1" || list[0].Path != "/trap/x" || list[0].UserAgent != chrome || list[0].Host != "site.example" {
+		t.Errorf("list: got %+v", list)
+	}
+	for _, test := range []struct {
+		method, query string
+		want          int
+	}{{"DELETE", "", 400}, {"DELETE", "?address=198.51.100.2", 404}, {"POST", "", 405}, {"DELETE", "?address=198.51.100.1", 204}, {"DELETE", "?address=198.51.100.1", 404}} {
+		if got, _ := api(test.method, test.query); got != test.want {
+			t.Errorf("%s %s: got %d, want %d", test.method, test.query, got, test.want)
+		}
+	}
+	if got := th.visit("198.51.100.1", "/private/", chrome); got != 200 {
+		t.Errorf("released: got %d, want 200", got)
+	}
+}
+
 func TestTrappedIsBounded(t *testing.T) {
 	trapped, now := newTrapped(), time.Unix(1e9, 0)
 	for i := range maxCaught + 1000 {
-		trapped.add(capture{at: now.Add(time.Duration(i)), until: now.Add(time.Hour), address: fmt.Sprint(i), userAgent: chrome})
+		trapped.add(capture{At: now.Add(time.Duration(i)), Until: now.Add(time.Hour), Address: fmt.Sprint(i), UserAgent: chrome})
 	}
 	if got := len(trapped.clients); got > maxCaught || got < maxCaught/2 {
 		t.Errorf("clients: got %d, want at most %d and not far below", got, maxCaught)
