@@ -17,8 +17,7 @@
 // The Caddy side: handler.go (the module and its life), caddyfile.go (the directive),
 // options.go (what the options mean and which go together), matcher.go (the crawler
 // matcher), admin.go (the admin API), answer.go (a refusal as Caddy answers it),
-// placeholders.go and log.go (what
-// the owner sees).
+// placeholders.go and log.go (what the owner sees).
 //
 // The decision: judge.go (the order of the questions), target.go (which path is
 // judged), exempt.go (who is left alone), verify.go, prover.go and rangelist.go (who is

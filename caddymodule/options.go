@@ -114,6 +114,28 @@ func (h *Handler) checkTrap() error {
 	return nil
 }
 
+// checkIdleTraps returns an error for a trap that the rules do not keep from all robots,
+// where the rules are at hand. Of others the log tells when they are loaded.
+func (h *Handler) checkIdleTraps() error {
+	var texts []string
+	for _, src := range h.Sources {
+		if src.Text == "" {
+			return nil
+		}
+		texts = append(texts, src.Text)
+	}
+	s, err := h.readOptions()
+	if err != nil || len(texts) == 0 || len(h.Trap) == 0 {
+		return err
+	}
+	policy := robotsrules.Compile(robotsrules.Parse([]byte(join(texts)), s.reading), s.match)
+	for _, path := range idleTraps(policy, h.Trap) {
+		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
+			"write \"Disallow: %s\" in the record for \"*\"", path, path)
+	}
+	return nil
+}
+
 // checkTexts returns an error for texts of User-Agents that would occur in any.
 func checkTexts(option string, texts []string) error {
 	for _, text := range texts {
@@ -127,6 +149,9 @@ func checkTexts(option string, texts []string) error {
 // checkTogether returns an error for options that make no sense together.
 func (h *Handler) checkTogether() error {
 	if err := h.checkVerify(); err != nil {
+		return err
+	}
+	if err := h.checkIdleTraps(); err != nil {
 		return err
 	}
 	if h.Serve && len(h.Sources) == 0 {

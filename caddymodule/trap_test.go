@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +83,11 @@ func TestABrowserThatFetchesAheadIsNotTrapped(t *testing.T) {
 }
 
 func TestAPathThatRobotsTxtAllowsIsNoTrap(t *testing.T) {
-	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Trap: []string{"/trap/"}})
+	name := filepath.Join(t.TempDir(), "robots.txt")
+	if err := os.WriteFile(name, []byte("User-agent: *\nDisallow: /private/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	th := newTestHandler(t, "", &Handler{Trap: []string{"/trap/"}, Sources: []Source{{File: name}}})
 	for _, target := range []string{"/trap/", "/private/"} {
 		if got := th.visit("198.51.100.1", target, chrome); got != 200 {
 			t.Errorf("%s: got %d, want 200", target, got)

@@ -175,6 +175,24 @@ func TestTheMatcherKnowsWhatTheDirectiveFound(t *testing.T) {
 	}
 }
 
+func TestExpressionsKnowWhatTheDirectiveFound(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: googleRanges()})
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	defer cancel()
+	m := caddyhttp.MatchExpression{Expr: "crawler('Googlebot', 'verified')"}
+	if err := m.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{real: true, fake: false} {
+		r := newRequest("GET", "/", googlebot)
+		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
+		th.do(r)
+		if got, err := m.MatchWithError(r); got != want || err != nil {
+			t.Errorf("%s: got %t, %v; want %t", address, got, err, want)
+		}
+	}
+}
+
 // memory is Caddy's storage in memory.
 type memory map[string][]byte
 
