@@ -132,6 +132,9 @@ func (a answer) read(last *document, now time.Time) (document, error) {
 		if !a.whole {
 			return document{}, errors.New("the answer was cut short")
 		}
+		if coding := a.header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+			return document{}, fmt.Errorf("the answer is encoded as %q, which was not asked for", coding)
+		}
 		doc.text = string(a.body)
 		return doc, nil
 	case a.status >= 400 && a.status <= 499:

@@ -121,6 +121,10 @@ var failures = map[string]http.HandlerFunc{
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /\n")
 	},
+	"compressed without being asked to be": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		_, _ = io.WriteString(w, "\x0b\x02\x80")
+	},
 	"redirect to itself": func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/robots.txt", http.StatusFound)
 	},

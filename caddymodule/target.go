@@ -36,7 +36,8 @@ func (a *asked) otherReading() (target string, ok bool) {
 	if !a.peculiar() {
 		return "", false
 	}
-	target = literal(resolve(a.path))
+	// Encoded again, so that every octet stands for itself.
+	target = (&url.URL{Path: resolve(a.path)}).EscapedPath()
 	if a.query != "" {
 		target += "?" + a.query
 	}
@@ -80,12 +81,4 @@ func resolve(path string) string {
 		resolved += "/"
 	}
 	return resolved
-}
-
-// literal writes a decoded path so that every octet of it stands for itself in a target.
-func literal(path string) string {
-	if !strings.ContainsAny(path, "%?#") {
-		return path
-	}
-	return (&url.URL{Path: path}).EscapedPath()
 }
