@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,15 +36,27 @@ const (
 // in front of a page that anybody may have.
 type testHandler struct {
 	*Handler
-	clock time.Time
+	clock *testClock
 	log   *observer.ObservedLogs
 }
+
+// testClock moves only when it is told to. Background loads read it too.
+type testClock struct{ nanos atomic.Int64 }
+
+func newTestClock(at time.Time) *testClock {
+	c := new(testClock)
+	c.nanos.Store(at.UnixNano())
+	return c
+}
+
+func (c *testClock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
+func (c *testClock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
 // newTestHandler provisions h, with robotsTxt as its one source unless it is empty.
 func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	t.Helper()
-	th := &testHandler{Handler: h, clock: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	h.now = func() time.Time { return th.clock }
+	th := &testHandler{Handler: h, clock: newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
+	h.now = th.clock.now
 	if robotsTxt != "" {
 		h.Sources = []Source{{Text: robotsTxt}}
 	}
@@ -282,7 +295,7 @@ func TestTooFast(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nCrawl-delay: 10\n", &Handler{})
 	step := func(after time.Duration, want int, retryAfter string) {
 		t.Helper()
-		th.clock = th.clock.Add(after)
+		th.clock.advance(after)
 		got := th.ask("GET", "/", gptBot)
 		if got.Code != want || got.Header().Get("Retry-After") != retryAfter {
 			t.Errorf("%s later: got %d, Retry-After %q; want %d, %q", after, got.Code, got.Header().Get("Retry-After"), want, retryAfter)
@@ -352,7 +365,7 @@ func TestOffHours(t *testing.T) {
 	if body := got.Body.String(); !strings.Contains(body, "Line 2:     Visit-time: 0200-0630") || !strings.Contains(body, "Mon, 02 Nov 2026 02:00:00 GMT") {
 		t.Errorf("body:\n%s", body)
 	}
-	th.clock = th.clock.Add(50400 * time.Second)
+	th.clock.advance(50400 * time.Second)
 	if got := th.ask("GET", "/", gptBot).Code; got != 200 {
 		t.Errorf("when told to come back: got %d, want 200", got)
 	}
@@ -547,7 +560,7 @@ func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
 		vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 		serve := func() {
 			delete(vars, countedKey) // a new request each time
-			th.clock = th.clock.Add(2 * time.Second)
+			th.clock.advance(2 * time.Second)
 			if err := th.ServeHTTP(rec, r, bare); err != nil {
 				t.Fatal(err)
 			}

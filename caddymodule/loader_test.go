@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,24 +175,30 @@ func TestUnreachableSaysWhatHoldsBeforeTheFirstGoodLoad(t *testing.T) {
 func TestALoadThatHangsIsGivenUpAndNotPiledUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		calls := 0
-		answer := text(closedSite)
-		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
+		var hanging atomic.Bool
+		var calls atomic.Int32
+		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if hanging.Load() {
+				calls.Add(1)
+				<-release // heeds no context
+			}
+			_, _ = io.WriteString(w, closedSite)
+		}))
 		ts.expect(t, "at first", true)
-		answer = func(http.ResponseWriter, *http.Request) { calls++; <-release } // heeds no context
+		hanging.Store(true)
 		began := time.Now()
 		ts.expect(t, "while it hangs", true)
 		if took := time.Since(began); took != loadTimeout {
 			t.Errorf("given up after %s, want %s", took, loadTimeout)
 		}
 		ts.expect(t, "the next time", true)
-		if calls != 1 {
-			t.Errorf("hanging calls: got %d, want 1", calls)
+		if got := calls.Load(); got != 1 {
+			t.Errorf("hanging calls: got %d, want 1", got)
 		}
 		ts.logged(t, couldNot, 1)
+		hanging.Store(false)
 		close(release)
 		synctest.Wait()
-		answer = text(closedSite)
 		ts.expect(t, "when it answers again", true)
 		ts.logged(t, canAgain, 1)
 	})

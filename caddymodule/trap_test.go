@@ -61,7 +61,7 @@ func TestTheTrapLetsGoWhenItsTimeIsOver(t *testing.T) {
 		after time.Duration
 		want  int
 	}{{0, 403}, {time.Hour - 1, 403}, {1, 200}} {
-		th.clock = th.clock.Add(step.after)
+		th.clock.advance(step.after)
 		if got := th.visit("198.51.100.1", "/private/", chrome); got != step.want {
 			t.Errorf("%s later: got %d, want %d", step.after, got, step.want)
 		}
@@ -145,7 +145,7 @@ func TestTheAdminAPIListsAndReleasesTrappedClients(t *testing.T) {
 		t.Errorf("without a handler: got %d %s, want an empty list", code, body)
 	}
 	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
-	th.clock = time.Now()
+	th.clock.advance(time.Since(th.clock.now()))
 	th.visit("198.51.100.1", "/trap/x", chrome)
 	var list []capture
 	_, body := api("GET", "")

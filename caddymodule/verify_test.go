@@ -211,7 +211,7 @@ func (m memory) Store(_ context.Context, key string, value []byte) error {
 const published = `{"creationTime":"2026-11-01T00:00:00","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8::/32"}]}`
 
 // testLists are lists with a storage, a clock and a log of the test's.
-func testLists(t *testing.T, kept memory) (*rangeLists, *time.Time, *observer.ObservedLogs) {
+func testLists(t *testing.T, kept memory) (*rangeLists, *testClock, *observer.ObservedLogs) {
 	t.Helper()
 	sh, err := acquireShared()
 	if err != nil {
@@ -219,8 +219,8 @@ func testLists(t *testing.T, kept memory) (*rangeLists, *time.Time, *observer.Ob
 	}
 	t.Cleanup(func() { _ = releaseShared() })
 	core, logs := observer.New(zap.DebugLevel)
-	clock := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	return &rangeLists{shared: sh, storage: kept, log: zap.New(core), now: func() time.Time { return clock }}, &clock, logs
+	clock := newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
+	return &rangeLists{shared: sh, storage: kept, log: zap.New(core), now: clock.now}, clock, logs
 }
 
 func contains(list *rangeList, address string) bool {
@@ -251,12 +251,12 @@ func TestAListIsLoadedDailyAndKept(t *testing.T) {
 	if !contains(list, real) || contains(list, fake) || len(kept) != 1 {
 		t.Errorf("loaded: contains %t, %t; kept %d", contains(list, real), contains(list, fake), len(kept))
 	}
-	*clock = clock.Add(rangesLifetime - 1)
+	clock.advance(rangesLifetime - 1)
 	lists.loadDue(t.Context())
 	if requests != 1 {
 		t.Errorf("within a day: got %d requests, want 1", requests)
 	}
-	*clock = clock.Add(1)
+	clock.advance(1)
 	lists.loadDue(t.Context())
 	if requests != 2 || condition != `"1"` || !contains(list, real) {
 		t.Errorf("after a day: got %d requests, If-None-Match %q, contains %t", requests, condition, contains(list, real))
@@ -288,7 +288,7 @@ func TestAListThatFailsKeepsWhatItWas(t *testing.T) {
 		"everybody": {200, `{"prefixes":[{"ipv4Prefix":"0.0.0.0/0"}]}`}, "huge": {200, strings.Repeat("192.0.2.0/24\n", maxRangeList/13+2)},
 	} {
 		code, answer = bad.code, bad.answer
-		*clock = clock.Add(rangesLifetime)
+		clock.advance(rangesLifetime)
 		lists.loadDue(t.Context())
 		if !contains(list, real) || contains(list, fake) {
 			t.Errorf("%s: contains %t, %t; want what it was", name, contains(list, real), contains(list, fake))
@@ -298,7 +298,7 @@ func TestAListThatFailsKeepsWhatItWas(t *testing.T) {
 		t.Errorf("log lines: got %d, want 1 for all of it", got)
 	}
 	code, answer = 200, published
-	*clock = clock.Add(rangesRetry)
+	clock.advance(rangesRetry)
 	lists.loadDue(t.Context())
 	if got := logs.FilterMessage("robots' addresses can be loaded again").Len(); got != 1 {
 		t.Errorf("log lines when it is back: got %d, want 1", got)
@@ -373,10 +373,10 @@ func TestVerificationBySignature(t *testing.T) {
 	host := strings.TrimPrefix(s.URL, "http://")
 	name, _, _ := strings.Cut(host, ":")
 	th := newTestHandler(t, "User-agent: "+name+"\nDisallow: /signed/\n\nUser-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
-	th.prover.signatures = verify.NewSignatures(verify.SignaturesOptions{AllowPrivate: true, Patience: time.Minute, Now: func() time.Time { return th.clock }})
+	th.prover.signatures = verify.NewSignatures(verify.SignaturesOptions{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
 	ask := func(agent, target string, change func(*http.Request)) int {
 		r := newRequest("GET", target, agent)
-		s.sign(r, th.clock)
+		s.sign(r, th.clock.now())
 		change(r)
 		return th.do(r).Code
 	}
