@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +21,8 @@ import (
 // room.
 const maxCaught = 1 << 16
 
-// trapped are the clients that were caught, by address and User-Agent: a household has one
-// address and people in it who did nothing. It outlives a config reload and is safe for
+// trapped are the clients that were caught, by site, address and User-Agent: a household has
+// one address and people in it who did nothing. It outlives a config reload and is safe for
 // concurrent use.
 type trapped struct {
 	seed maphash.Seed
@@ -45,23 +46,25 @@ func newTrapped() *trapped {
 }
 
 // key is the client's. Two clients have the same one with odds of 2^-64.
-func (t *trapped) key(address, userAgent string) uint64 {
+func (t *trapped) key(host, address, userAgent string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
-	_, _ = h.WriteString(address)
-	_ = h.WriteByte(0)
+	for _, part := range [...]string{host, address} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
 	_, _ = h.WriteString(userAgent[:min(len(userAgent), crawler.MaxLength)])
 	return h.Sum64()
 }
 
 // find returns the evidence against the client, if it is still to be counted as a robot.
-func (t *trapped) find(address, userAgent string, now time.Time) (capture, bool) {
+func (t *trapped) find(host, address, userAgent string, now time.Time) (capture, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if len(t.clients) == 0 {
 		return capture{}, false
 	}
-	c, ok := t.clients[t.key(address, userAgent)]
+	c, ok := t.clients[t.key(host, address, userAgent)]
 	return c, ok && now.Before(c.Until)
 }
 
@@ -70,7 +73,7 @@ func (t *trapped) find(address, userAgent string, now time.Time) (capture, bool)
 func (t *trapped) add(c capture) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := t.key(c.Address, c.UserAgent)
+	key := t.key(c.Host, c.Address, c.UserAgent)
 	old, known := t.clients[key]
 	if !known && len(t.clients) >= maxCaught {
 		t.shrink(c.At)
@@ -95,6 +98,9 @@ func (t *trapped) list(now time.Time) []capture {
 
 // release forgets the clients of an address, and returns how many there were.
 func (t *trapped) release(address string) int {
+	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
+		address = addr.Unmap().String() // as Caddy writes it
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := len(t.clients)
@@ -121,10 +127,14 @@ var trappedRobot = &crawler.Identity{Class: crawler.Robot}
 // that the rules keep from all robots. A browser that fetches ahead of its user does not
 // count, since nobody knows yet whether a person goes there.
 func (h *Handler) springs(r *http.Request, a asked) bool {
-	if !h.isTrap(a.path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
+	path := a.path
+	if a.peculiar() {
+		path = resolve(path)
+	}
+	if !h.isTrap(path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
 		return false
 	}
-	return !h.loader.rules(r).policy.Default().Decide(a.target).Allowed()
+	return !decide(h.loader.rules(r).policy.Default(), &a).Allowed()
 }
 
 func (h *Handler) isTrap(path string) bool {
@@ -149,7 +159,7 @@ func (h *Handler) caught(r *http.Request, sent string) (capture, bool) {
 	now, address := h.now(), clientAddress(r)
 	a := askedFor(r)
 	if !h.springs(r, a) {
-		return h.shared.trapped.find(address, sent, now)
+		return h.shared.trapped.find(hostOf(r), address, sent, now)
 	}
 	c := capture{
 		At: now, Until: now.Add(h.settings.trapFor), Host: hostOf(r), Path: a.path,
