@@ -185,7 +185,12 @@ func (c *caddy) address() string { return "127.0.0.1:" + c.env["PORT"] }
 // load gives Caddy another Caddyfile with the usual prelude, and returns what the admin
 // endpoint says to it.
 func (c *caddy) load(sites string) (status int, body string, err error) {
-	resp, err := http.Post("http://"+c.env["ADMIN"]+"/load", "text/caddyfile", strings.NewReader(prelude+sites))
+	return c.loadWhole(prelude + sites)
+}
+
+// loadWhole gives Caddy another whole Caddyfile.
+func (c *caddy) loadWhole(caddyfile string) (status int, body string, err error) {
+	resp, err := http.Post("http://"+c.env["ADMIN"]+"/load", "text/caddyfile", strings.NewReader(caddyfile))
 	if err != nil {
 		return 0, "", err
 	}

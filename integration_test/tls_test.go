@@ -58,19 +58,25 @@ func secureClient(t *testing.T, c *caddy, http2 bool) *http.Client {
 	return &http.Client{Transport: transport, Timeout: patience, CheckRedirect: client.CheckRedirect}
 }
 
+// awaitTLS waits for the certificate of secure.test, which may still be on its way when
+// Caddy says that it serves.
+func (c *caddy) awaitTLS(t *testing.T) {
+	t.Helper()
+	eventually(t, "a TLS handshake", func() bool {
+		conn, err := tls.Dial("tcp", c.address(), &tls.Config{ServerName: "secure.test", InsecureSkipVerify: true})
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
 func TestHTTPSIsJudgedLikeHTTP(t *testing.T) {
 	for major, name := range map[int]string{1: "HTTP/1.1", 2: "HTTP/2"} {
 		t.Run(name, func(t *testing.T) {
 			c := startWith(t, secureSite, nil)
 			base := "https://secure.test:" + c.env["PORT"]
-			// The certificate may still be on its way when Caddy says that it serves.
-			eventually(t, "a TLS handshake", func() bool {
-				conn, err := tls.Dial("tcp", c.address(), &tls.Config{ServerName: "secure.test", InsecureSkipVerify: true})
-				if err == nil {
-					conn.Close()
-				}
-				return err == nil
-			})
+			c.awaitTLS(t)
 			visitor := secureClient(t, c, major == 2)
 
 			for _, tt := range []struct {
