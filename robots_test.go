@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -100,4 +101,30 @@ func importsOfFolders(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return imports
+}
+
+// Each direct dependency has a line in CONTRIBUTING.md that says what it is for.
+func TestDependenciesAreAccountedFor(t *testing.T) {
+	goMod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contributing, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := 0
+	for line := range strings.Lines(string(goMod)) {
+		path, version, found := strings.Cut(strings.TrimSpace(line), " v")
+		if !found || strings.Contains(version, "// indirect") {
+			continue
+		}
+		direct++
+		if !strings.Contains(string(contributing), "| `"+path+"` |") {
+			t.Errorf("CONTRIBUTING.md does not say what %s is for", path)
+		}
+	}
+	if direct < 3 {
+		t.Errorf("direct dependencies found in go.mod: %d", direct)
+	}
 }
