@@ -526,6 +526,17 @@ func TestRulesOfAnEarlierHandlerAreInForceAtOnce(t *testing.T) {
 	})
 }
 
+func TestATextOfAnotherHandlerIsNeverRecalled(t *testing.T) {
+	before := newTestSite(t, nil, Source{Text: closedSite})
+	before.loadNow()
+	after := newTestSite(t, nil, Source{Text: "User-agent: *\nAllow: /\n"})
+	if after.recall(after.site) {
+		t.Error("a handler with a text of its own takes up that of another")
+	}
+	after.expect(t, "loaded", false)
+	after.logged(t, "robots.txt changed", 0)
+}
+
 func TestAChangeIsLoggedWithItsLines(t *testing.T) {
 	answer := text(closedSite)
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))

@@ -39,6 +39,9 @@ func (l *loader) sourcePart(src Source) part {
 	return part{
 		name: src.String(),
 		key: func(host string) string {
+			if src.Text != "" {
+				return "" // it is always at hand, and another handler's is another text
+			}
 			place, _ := src.place(host) // the fetch reports the error
 			return src.String() + "\x00" + place
 		},
