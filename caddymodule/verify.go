@@ -74,6 +74,8 @@ func (c Claim) check() error {
 	switch {
 	case len(strings.TrimSpace(c.Token)) < 3:
 		return errors.New("the robot's token is too short to be claimed; write its name, such as Googlebot")
+	case c.Token != strings.TrimSpace(c.Token) || strings.ContainsAny(c.Token, "/*#\r\n"):
+		return errors.New("a token is a name alone, without version, star or blanks around it; write one such as Googlebot")
 	case len(c.DNS)+len(c.Ranges) == 0:
 		return errors.New("write how: dns with the domains of its hosts, or ranges with its addresses")
 	}
