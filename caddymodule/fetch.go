@@ -40,17 +40,14 @@ var httpClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// fetch loads a text over HTTP; last is what it was before, if anything.
-func fetch(ctx context.Context, sh *shared, address string, limit int, last *document, now time.Time) (document, error) {
-	return fetchHops(ctx, sh, address, limit, maxRedirects, last, now)
-}
-
 // fetchURL loads robots.txt over HTTP, following at most hops redirects.
 func (l *loader) fetchURL(ctx context.Context, address string, hops int, last *document) (document, error) {
-	return fetchHops(ctx, l.shared, address, l.settings.reading.MaxBytes, hops, last, l.now())
+	return fetch(ctx, l.shared, address, l.settings.reading.MaxBytes, hops, last, l.now())
 }
 
-func fetchHops(ctx context.Context, sh *shared, address string, limit, hops int, last *document, now time.Time) (document, error) {
+// fetch loads at most limit octets over HTTP, and one more to tell; last is what the text
+// was before, if anything.
+func fetch(ctx context.Context, sh *shared, address string, limit, hops int, last *document, now time.Time) (document, error) {
 	// The mark lets this module know its own request again should the address lead back to
 	// this server.
 	mark := sh.mark()
@@ -121,7 +118,6 @@ func (a answer) read(last *document, now time.Time) (document, error) {
 		etag:         a.header.Get("ETag"),
 		lastModified: a.header.Get("Last-Modified"),
 		lifetime:     lifetime(a.header, now),
-		loaded:       now,
 	}
 	switch {
 	case a.status == http.StatusNotModified && last != nil:
@@ -142,7 +138,6 @@ func (a answer) read(last *document, now time.Time) (document, error) {
 		return document{
 			forbidden: a.status == http.StatusUnauthorized || a.status == http.StatusForbidden,
 			lifetime:  doc.lifetime,
-			loaded:    now,
 		}, nil
 	default:
 		return document{}, fmt.Errorf("answered %d %s", a.status, http.StatusText(a.status))

@@ -63,11 +63,11 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 	if sent == fetcherName && h.isOwn(r) {
 		return next.ServeHTTP(w, r)
 	}
+	a := askedFor(r)
 	j := judgement{who: who}
 	if h.settings.secondLook && who.Class != crawler.Robot {
-		j.who, j.proof = h.lookAgain(r, sent, who)
+		j.who, j.proof = h.lookAgain(r, &a, sent, who)
 	}
-	a := askedFor(r)
 	if a.path == robotsPath {
 		if h.settings.serve && h.serveRules(w, r) {
 			return nil
@@ -89,7 +89,7 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 
 // lookAgain returns who a client is that does not call itself a robot: one whose User-Agent
 // the owner knows for a robot's, one that was caught in a trap, or one that signs.
-func (h *Handler) lookAgain(r *http.Request, sent string, who *crawler.Identity) (*crawler.Identity, proof) {
+func (h *Handler) lookAgain(r *http.Request, a *asked, sent string, who *crawler.Identity) (*crawler.Identity, proof) {
 	if slices.ContainsFunc(h.TreatAsRobot, func(text string) bool { return containsFold(sent, text) }) {
 		if known, ok := h.robots.get(sent); ok {
 			return known, proof{}
@@ -99,13 +99,11 @@ func (h *Handler) lookAgain(r *http.Request, sent string, who *crawler.Identity)
 			return &robot
 		}), proof{}
 	}
-	if s := h.prover.signed(r); s.status == verify.Verified {
+	if s := h.prover.signed(r, a); s.status == verify.Verified {
 		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
 	}
-	if len(h.Trap) > 0 {
-		if _, caught := h.caught(r, sent); caught {
-			return trappedRobot, proof{}
-		}
+	if len(h.Trap) > 0 && h.caught(r, a, sent) {
+		return trappedRobot, proof{}
 	}
 	return who, proof{}
 }
@@ -131,7 +129,7 @@ func (h *Handler) isOwn(r *http.Request) bool {
 func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	rules := h.loader.rules(r)
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
-		j.who, j.proof = h.prover.prove(r, j.who)
+		j.who, j.proof = h.prover.prove(r, a, j.who)
 	}
 	j.proof.remember(r)
 	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)

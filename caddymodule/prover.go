@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -45,11 +44,8 @@ func (p proof) standing() string {
 	return p.status.String()
 }
 
-// newProver makes the prover of these options; nil for none.
+// newProver makes the prover of these options.
 func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prover {
-	if v == nil {
-		return nil
-	}
 	p := &prover{claims: make(map[string]*claim)}
 	var records strings.Builder
 	for _, c := range v.claims() {
@@ -66,16 +62,16 @@ func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prove
 
 // prove checks the claims of a robot: its name against its address, and where it claims no
 // name that can be checked so, its signature. A signed robot goes by the host that signs.
-func (p *prover) prove(r *http.Request, who *crawler.Identity) (*crawler.Identity, proof) {
+func (p *prover) prove(r *http.Request, a *asked, who *crawler.Identity) (*crawler.Identity, proof) {
 	if binding := p.tokens.find(who); binding != nil {
 		c := p.claims[binding.Token()]
-		result := proof{claimed: c.token, status: p.check(r.Context(), c, r)}
+		result := proof{claimed: c.token, status: p.check(c, r)}
 		if result.status == verify.Impostor {
 			result.reason = "claims to be " + c.token + ", but its address is not one of that robot's"
 		}
 		return who, result
 	}
-	switch s := p.signed(r); s.status {
+	switch s := p.signed(r, a); s.status {
 	case verify.Verified:
 		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
 	case verify.Impostor:
@@ -85,7 +81,7 @@ func (p *prover) prove(r *http.Request, who *crawler.Identity) (*crawler.Identit
 }
 
 // check tells whether the address of r is one of the claim's.
-func (p *prover) check(ctx context.Context, c *claim, r *http.Request) verify.Status {
+func (p *prover) check(c *claim, r *http.Request) verify.Status {
 	if r.TLS != nil && !r.TLS.HandshakeComplete {
 		return verify.Unverified // 0-RTT data: the address is not proved yet
 	}
@@ -106,11 +102,8 @@ func (p *prover) check(ctx context.Context, c *claim, r *http.Request) verify.St
 	if len(c.suffixes) == 0 {
 		return status
 	}
-	switch p.dns.Status(ctx, addr, c.suffixes) {
-	case verify.Verified:
-		return verify.Verified
-	case verify.Unverified:
-		return verify.Unverified
+	if found := p.dns.Status(r.Context(), addr, c.suffixes); found != verify.Impostor {
+		return found
 	}
 	return status
 }
@@ -132,7 +125,7 @@ type signature struct {
 const signatureKey = "robots.signature"
 
 // signed returns whose signature r carries: the host.
-func (p *prover) signed(r *http.Request) signature {
+func (p *prover) signed(r *http.Request, a *asked) signature {
 	if !p.isSigned(r) {
 		return signature{}
 	}
@@ -140,7 +133,6 @@ func (p *prover) signed(r *http.Request) signature {
 	if found, ok := vars[signatureKey].(signature); ok {
 		return found
 	}
-	a := askedFor(r)
 	path, query, _ := strings.Cut(a.target, "?")
 	var found signature
 	found.host, found.status, found.reason = p.signatures.Verify(r.Context(), verify.Message{

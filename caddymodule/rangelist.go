@@ -145,7 +145,7 @@ func (ls *rangeLists) load(ctx context.Context, list *rangeList) {
 
 func (ls *rangeLists) fetch(ctx context.Context, list *rangeList) (document, error) {
 	if !isURL(list.place) {
-		return readFile(list.place, maxRangeList, ls.now())
+		return readFile(list.place, maxRangeList)
 	}
 	var last *document
 	if list.last.text != "" {
@@ -153,7 +153,7 @@ func (ls *rangeLists) fetch(ctx context.Context, list *rangeList) (document, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	doc, err := fetch(ctx, ls.shared, list.place, maxRangeList, last, ls.now())
+	doc, err := fetch(ctx, ls.shared, list.place, maxRangeList, maxRedirects, last, ls.now())
 	if err == nil && doc.text == "" {
 		err = fmt.Errorf("%s gives no list", list.place)
 	}
@@ -182,7 +182,7 @@ func (ls *rangeLists) restore(list *rangeList) {
 		var ranges *verify.Ranges
 		if ranges, err = verify.ParseRanges([]byte(kept.Text)); err == nil {
 			list.current.Store(ranges)
-			list.last = document{text: kept.Text, etag: kept.ETag, lastModified: kept.LastModified, loaded: kept.Loaded}
+			list.last = document{text: kept.Text, etag: kept.ETag, lastModified: kept.LastModified}
 			list.due = kept.Loaded.Add(rangesLifetime)
 			return
 		}

@@ -39,7 +39,6 @@ type document struct {
 	etag         string
 	lastModified string
 	lifetime     time.Duration // how long it says it stays fresh; 0: it does not say
-	loaded       time.Time
 }
 
 // check returns an error that says what is wrong with the source and what to write.
@@ -106,7 +105,7 @@ func (s Source) String() string {
 // readFile loads a file source. One that is missing is an error like one that cannot be
 // read: editors and deployments take files away for a moment, and that must not unload
 // the rules.
-func readFile(name string, limit int, now time.Time) (document, error) {
+func readFile(name string, limit int) (document, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return document{}, err
@@ -119,20 +118,20 @@ func readFile(name string, limit int, now time.Time) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	return document{text: string(text), loaded: now}, nil
+	return document{text: string(text)}, nil
 }
 
 // fetchSource loads one source for host; last is what it gave before, if anything.
 func (l *loader) fetchSource(ctx context.Context, src Source, host string, last *document) (document, error) {
 	if src.Text != "" {
-		return document{text: src.Text, loaded: l.now()}, nil
+		return document{text: src.Text}, nil
 	}
 	place, err := src.place(host)
 	if err != nil {
 		return document{}, err
 	}
 	if src.File != "" {
-		return readFile(place, l.settings.reading.MaxBytes, l.now())
+		return readFile(place, l.settings.reading.MaxBytes)
 	}
 	return l.fetchURL(ctx, place, maxRedirects, last)
 }

@@ -57,15 +57,14 @@ func (t *trapped) key(host, address, userAgent string) uint64 {
 	return h.Sum64()
 }
 
-// find returns the evidence against the client, if it is still to be counted as a robot.
-func (t *trapped) find(host, address, userAgent string, now time.Time) (capture, bool) {
+// has tells whether the client is still to be counted as a robot.
+func (t *trapped) has(host, address, userAgent string, now time.Time) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if len(t.clients) == 0 {
-		return capture{}, false
+		return false
 	}
-	c, ok := t.clients[t.key(host, address, userAgent)]
-	return c, ok && now.Before(c.Until)
+	return now.Before(t.clients[t.key(host, address, userAgent)].Until)
 }
 
 // add remembers a client, and forgets those whose time is over or, if need be, those
@@ -126,7 +125,7 @@ var trappedRobot = &crawler.Identity{Class: crawler.Robot}
 // springs tells whether the request goes into one of the traps: somebody asks for a path
 // that the rules keep from all robots. A browser that fetches ahead of its user does not
 // count, since nobody knows yet whether a person goes there.
-func (h *Handler) springs(r *http.Request, a asked) bool {
+func (h *Handler) springs(r *http.Request, a *asked) bool {
 	path := a.path
 	if a.peculiar() {
 		path = resolve(path)
@@ -134,7 +133,7 @@ func (h *Handler) springs(r *http.Request, a asked) bool {
 	if !h.isTrap(path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
 		return false
 	}
-	return !decide(h.loader.rules(r).policy.Default(), &a).Allowed()
+	return !decide(h.loader.rules(r).policy.Default(), a).Allowed()
 }
 
 func (h *Handler) isTrap(path string) bool {
@@ -154,12 +153,12 @@ func prefetches(r *http.Request) bool {
 	return false
 }
 
-// caught returns the evidence against the client of r, that of this request included.
-func (h *Handler) caught(r *http.Request, sent string) (capture, bool) {
+// caught tells whether the client of r counts as a robot, which this very request may bring
+// about.
+func (h *Handler) caught(r *http.Request, a *asked, sent string) bool {
 	now, address := h.now(), clientAddress(r)
-	a := askedFor(r)
 	if !h.springs(r, a) {
-		return h.shared.trapped.find(hostOf(r), address, sent, now)
+		return h.shared.trapped.has(hostOf(r), address, sent, now)
 	}
 	c := capture{
 		At: now, Until: now.Add(h.settings.trapFor), Host: hostOf(r), Path: a.path,
@@ -169,7 +168,7 @@ func (h *Handler) caught(r *http.Request, sent string) (capture, bool) {
 		h.notice.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
 			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
 	}
-	return c, true
+	return true
 }
 
 // idleTraps returns the trap paths that the rules do not keep from all robots.

@@ -177,7 +177,7 @@ func TestTrappedIsBounded(t *testing.T) {
 		t.Errorf("clients: got %d, want at most %d and not far below", got, maxCaught)
 	}
 	for i, want := range map[int]bool{0: false, maxCaught + 999: true} {
-		if _, got := trapped.find("", fmt.Sprint(i), chrome, now); got != want {
+		if got := trapped.has("", fmt.Sprint(i), chrome, now); got != want {
 			t.Errorf("client %d is remembered: got %t, want %t", i, got, want)
 		}
 	}
