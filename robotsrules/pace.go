@@ -41,9 +41,9 @@ func (r Rate) Interval() time.Duration {
 	return r.Period / time.Duration(r.Documents)
 }
 
-// slowerThan reports whether r asks for fewer documents per unit of time. The
+// SlowerThan reports whether r asks for fewer documents per unit of time. The
 // zero value, which asks for nothing, is the fastest.
-func (r Rate) slowerThan(other Rate) bool {
+func (r Rate) SlowerThan(other Rate) bool {
 	if r.Documents <= 0 || other.Documents <= 0 {
 		return r.Documents > 0
 	}
@@ -124,7 +124,7 @@ func (r RequestRate) rate() Rate {
 
 // slower returns the slower of two rates, and the first when they are equal.
 func slower(a, b Rate) Rate {
-	if b.slowerThan(a) {
+	if b.SlowerThan(a) {
 		return b
 	}
 	return a
@@ -164,9 +164,9 @@ func slowestByMinute(timed []RequestRate) (owner [dayMinutes]int) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch a, b := timed[i].rate(), timed[j].rate(); {
-		case a.slowerThan(b):
+		case a.SlowerThan(b):
 			return -1
-		case b.slowerThan(a):
+		case b.SlowerThan(a):
 			return 1
 		}
 		return 0

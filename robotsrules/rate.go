@@ -107,6 +107,17 @@ func windowed(rates []RequestRate) int {
 	return n
 }
 
+// ParseRate reads a rate as a Request-rate line states it, documents/period, but
+// without times: "1/10s", "10/1m". It returns false for anything else, and for a
+// rate of no documents or in no time. The Rate has no line.
+func ParseRate(text string) (Rate, bool) {
+	r, ok := parseRequestRate(text)
+	if !ok || r.Documents == 0 || r.Period == 0 || r.Window != nil {
+		return Rate{}, false
+	}
+	return Rate{Documents: r.Documents, Period: r.Period, Text: text}, true
+}
+
 // parseRequestRate reads documents/period and the times that may follow it.
 func parseRequestRate(s string) (RequestRate, bool) {
 	rate, times := s, ""
