@@ -237,7 +237,7 @@ func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j *judgeme
 	}
 	// The memory store cannot fail; the error is for stores over a network.
 	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
-	result, _ := h.shared.pace.Take(r.Context(), h.budget(r, j), limit, now)
+	result, _ := h.shared.pace.Take(r.Context(), ratelimit.Request{Key: h.budget(r, j), Limit: limit}, now)
 	if !result.Allowed() {
 		j.line, j.rule, j.retryAfter = rate.Line, rate.Text, result.RetryAfter
 		h.against(j, TooFast, h.settings.tooFast)

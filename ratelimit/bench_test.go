@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync/atomic"
@@ -56,9 +57,24 @@ var traffic = []struct {
 func filled(keys uint) *Memory {
 	m := NewMemory(2 * DefaultMaxKeys)
 	for n := range 2 * keys {
-		_, _ = m.Take(context.Background(), nth(n%keys), Every(10*s), start)
+		_, _ = m.Take(context.Background(), Request{Key: nth(n % keys), Limit: Every(10 * s)}, start)
 	}
 	return m
+}
+
+// BenchmarkLatency reads from all over a table of the size that filled makes, each
+// time from where the last reading says: what a Take for one of many keys
+// cannot go below.
+func BenchmarkLatency(b *testing.B) {
+	table := make([]bucket, 2*DefaultMaxKeys/bucketSlots)
+	way := rand.New(rand.NewPCG(1, 1)).Perm(len(table))
+	for i, at := range way {
+		table[at][0].state.Store(int64(way[(i+1)%len(way)]))
+	}
+	at := int64(0)
+	for b.Loop() {
+		at = table[at][0].state.Load()
+	}
 }
 
 func BenchmarkMemoryTake(b *testing.B) {
@@ -67,7 +83,7 @@ func BenchmarkMemoryTake(b *testing.B) {
 			m, ctx, n, now := filled(load.keys), context.Background(), uint(0), start
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = m.Take(ctx, nth(n%load.keys), Every(10*s), now)
+				_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: Every(10 * s)}, now)
 				n += 7919
 				now = now.Add(load.tick)
 			}
@@ -86,7 +102,7 @@ func BenchmarkMemoryTakeParallel(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				n, now := uint(goroutines.Add(1))*104729, start
 				for pb.Next() {
-					_, _ = m.Take(ctx, nth(n%load.keys), Every(10*s), now)
+					_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: Every(10 * s)}, now)
 					n += 7919
 					now = now.Add(load.tick)
 				}
@@ -105,7 +121,7 @@ func BenchmarkMemoryFlood(b *testing.B) {
 	var slowest time.Duration
 	var perKey float64
 	for b.Loop() {
-		before := heap()
+		before := heapInUse()
 		m := NewMemory(DefaultMaxKeys)
 		last := time.Now()
 		for n := range uint(keys) {
@@ -113,12 +129,12 @@ func BenchmarkMemoryFlood(b *testing.B) {
 			if n >= DefaultMaxKeys {
 				k.Site, k.Robot = k.Robot, k.Site[1:]
 			}
-			_, _ = m.Take(ctx, k, Every(10*s), start.Add(time.Duration(n)*time.Microsecond))
+			_, _ = m.Take(ctx, Request{Key: k, Limit: Every(10 * s)}, start.Add(time.Duration(n)*time.Microsecond))
 			now := time.Now()
 			slowest = max(slowest, now.Sub(last))
 			last = now
 		}
-		perKey = float64(heap()-before) / float64(m.Len())
+		perKey = float64(heapInUse()-before) / float64(m.Len())
 		runtime.KeepAlive(m)
 	}
 	b.ReportMetric(perKey, "B/key")
@@ -126,8 +142,8 @@ func BenchmarkMemoryFlood(b *testing.B) {
 	b.ReportMetric(float64(slowest.Nanoseconds()), "slowest-ns")
 }
 
-// heap returns the octets in use once all garbage is gone.
-func heap() int64 {
+// heapInUse returns the octets in use once all garbage is gone.
+func heapInUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

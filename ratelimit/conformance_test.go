@@ -33,6 +33,33 @@ func ExampleLimit_Take() {
 	// 10 true 0s
 }
 
+func ExampleMemory_Bans() {
+	limiter := ratelimit.NewMemory(ratelimit.DefaultMaxKeys)
+	noon := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	request := ratelimit.Request{
+		Key:     ratelimit.Key{Site: "www.fict.org", Robot: "unhipbot"},
+		Address: "192.0.2.1",
+		Ban:     &ratelimit.BanPolicy{Offences: 3, Within: time.Minute, For: time.Hour},
+		Offence: true,
+		Line:    2,
+		Rule:    "Disallow: /",
+	}
+
+	for second := range time.Duration(4) {
+		result, err := limiter.Take(context.Background(), request, noon.Add(second*time.Second))
+		fmt.Println(result.New, result.Banned(), result.RetryAfter, err)
+	}
+	for _, ban := range limiter.Bans().List(noon.Add(time.Minute)) {
+		fmt.Println(ban.Key.Robot, ban.Address, ban.Until.UTC().Format(time.TimeOnly), ban.Rule)
+	}
+	// Output:
+	// false false 0s <nil>
+	// false false 0s <nil>
+	// true false 0s <nil>
+	// false true 59m59s <nil>
+	// unhipbot 192.0.2.1 13:00:02 Disallow: /
+}
+
 func ExampleMemory() {
 	limiter := ratelimit.NewMemory(ratelimit.DefaultMaxKeys)
 	noon := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
@@ -40,7 +67,7 @@ func ExampleMemory() {
 
 	for _, robot := range []string{"figtree", "unhipbot", "figtree"} {
 		key := ratelimit.Key{Site: "www.fict.org", Robot: robot}
-		result, err := limiter.Take(context.Background(), key, delay, noon)
+		result, err := limiter.Take(context.Background(), ratelimit.Request{Key: key, Limit: delay}, noon)
 		fmt.Println(robot, result.Allowed(), result.RetryAfter, err)
 	}
 	// Output:

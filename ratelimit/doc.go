@@ -41,9 +41,30 @@
 // most one Interval. Debt beyond what the limit in force explains is
 // forgiven; a step of the clock never yields more documents at that moment.
 //
+// # Bans
+//
+// A client that goes on asking for what it may not have, or too fast, can be refused
+// altogether for a time: a [BanPolicy] says after how many offences. Who is
+// banned is a robot from one address, or from everywhere if the address is left
+// empty, while its pace is that of all its addresses together.
+//
+// A [Limiter] judges pace and ban together, since each depends on the other: a
+// request that is refused for its pace counts as an offence, and one that is
+// refused for a ban draws on no budget. An offence that is known beforehand, such as
+// asking for a disallowed path, is told to it by [Request].Offence. What follows, and is
+// tested:
+//
+//   - The offence that is the last of so many Within the time brings the ban, whatever
+//     came between, and of requests that come at once exactly one does.
+//   - What a banned client asks for does not lengthen its ban, and nothing that it
+//     did before counts towards the next one.
+//   - Nobody is banned for longer than the policy in force at the last offence says,
+//     counted from now, whatever the clock did.
+//
 // # Where states are kept
 //
-// A [Limiter] keeps one State for each [Key]. [Memory] keeps them in this process, in a
-// table of fixed size. Package limitertest holds the tests that every Limiter
-// must pass.
+// A [Limiter] keeps one State for each [Key], and who is banned. [Memory] keeps
+// them in this process, in tables of bounded size; package redis keeps them for a fleet,
+// and [Failover] goes on with a Memory while that cannot be asked. Package limitertest
+// holds the tests that every Limiter must pass.
 package ratelimit

@@ -15,33 +15,72 @@ type Key struct {
 	Site, Robot, Standing string
 }
 
-// Result is the verdict on one request. The zero Result admits it.
-type Result struct {
-	// RetryAfter is zero for a request that may be served. For a refused one
-	// it is positive, at most the Interval of the limit, and exact: a request
-	// that long from now is admitted if no other one is before it, and a
-	// request sooner is refused.
-	RetryAfter time.Duration
+// Request is one request, as a [Limiter] judges it. The zero Request asks for
+// nothing and is admitted.
+type Request struct {
+	// Key is whose budget the request draws on, and Limit the pace that it has to
+	// keep. The zero Limit is no limit.
+	Key   Key
+	Limit Limit
+
+	// Ban says when disobedience gets a client banned; nil means never. Who is
+	// banned is Key together with Address, which is empty where a robot answers
+	// for its requests from everywhere.
+	Ban     *BanPolicy
+	Address string
+
+	// Offence says that the request is refused whatever its pace. It draws on no
+	// budget, and counts towards a ban.
+	Offence bool
+
+	// Line and Rule are the line of robots.txt that a refusal of this request
+	// rests on, its number and its text. They are kept with the ban that it brings.
+	Line int
+	Rule string
 }
 
-// Allowed reports whether the request may be served.
+// Result is the verdict on one request. The zero Result admits it.
+type Result struct {
+	// RetryAfter is zero for a request that may be served. For one that came too
+	// early it is positive, at most the Interval of the limit, and exact: a request
+	// that long from now is admitted if no other one is before it, and a
+	// request sooner is refused. For one whose client is banned it is how long the
+	// ban goes on; for the one that brought the ban it is not.
+	RetryAfter time.Duration
+
+	// Ban is the ban that refuses this request or, if New, the one that this
+	// request has brought about and that holds from the next one on. It is nil for
+	// all others, and not to be changed.
+	Ban *Ban
+	New bool
+}
+
+// Allowed reports whether the request may be served, as far as pace and bans go.
 func (r Result) Allowed() bool { return r.RetryAfter <= 0 }
 
-// Limiter keeps the budget of every key. Package limitertest tests what
-// follows.
+// Banned reports whether the request is refused because its client is banned.
+func (r Result) Banned() bool { return r.Ban != nil && !r.New }
+
+// Limiter keeps the budget of every key, and who is banned. Package limitertest
+// tests what follows.
 //
-// Take judges one request for k at the time now, as [Limit.Take] does, and
-// remembers the outcome. It keeps to this:
+// Take judges one request at the time now and remembers the outcome. A client that
+// is banned is refused, and nothing else is counted. Otherwise an offence counts
+// towards a ban, and any other request is judged as [Limit.Take] does; one that
+// comes too early is an offence too. A request without a policy neither counts nor is
+// refused for a ban. Take keeps to this:
 //
 //   - It is safe for concurrent use: of requests that come at once, exactly
-//     Burst are admitted.
+//     Burst are admitted, and of bans they bring exactly one is New.
 //   - Keys share nothing, unless an implementation documents the odds.
 //   - Time is what now says. It may stand still, leap ahead or step back, and
-//     requests of one key may arrive slightly out of order. Members of a fleet
-//     that share a store need clocks that agree to well within the leeway.
+//     requests of one key may arrive slightly out of order. A store with a clock
+//     of its own documents it.
 //   - The limit may differ from one call to the next for the same key. Only the
-//     one given counts, and a refusal is never for longer than its Interval.
-//   - A limit without Interval admits, and nothing is remembered.
+//     one given counts, and a refusal for the pace is never for longer than its Interval.
+//   - A ban lasts as long as the policy said when it began, counted from now if
+//     the clock stepped back since; an offence after now counts as one of now.
+//   - A limit without Interval admits, and nothing is remembered of it.
 //   - A key may be forgotten once its arrival time is past, which changes no
 //     verdict. A store that is full may forget others as well, those with the
 //     least debt first; it then admits too much, never too little.
@@ -51,5 +90,5 @@ func (r Result) Allowed() bool { return r.RetryAfter <= 0 }
 //   - A context that is done may yield its error, or a verdict where none has
 //     to be waited for.
 type Limiter interface {
-	Take(ctx context.Context, k Key, l Limit, now time.Time) (Result, error)
+	Take(ctx context.Context, r Request, now time.Time) (Result, error)
 }

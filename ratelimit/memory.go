@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"hash/maphash"
 	"math/bits"
 	"time"
 )
@@ -25,7 +24,12 @@ const (
 // Memory is a [Limiter] that keeps its states in this process, in a table that
 // never grows beyond the size it was made with: 16 octets a key, without
 // pointers for the garbage collector to follow. It never fails and never sweeps;
-// a request of a known key neither locks nor allocates.
+// a request of a known key neither locks nor allocates. Bans and offences are kept
+// apart; see [Bans].
+//
+// A Memory of the default size takes at most 64 MiB in all: 16 MiB of states and up
+// to 40 MiB of bans and offences, the latter only where a [BanPolicy] asks for them
+// and a flood comes.
 //
 // A key has one bucket of eight slots where it can be: of a table that is half
 // full, fewer than one key in a hundred finds no room. If its bucket is full,
@@ -43,9 +47,10 @@ const (
 // A Memory is safe for concurrent use and must not be copied. The zero value
 // holds nothing and admits everything.
 type Memory struct {
-	site, robot, standing maphash.Seed
-	shards                []shard
-	buckets               int // in each shard
+	keys    fingerprints
+	shards  []shard
+	buckets int // in each shard
+	bans    Bans
 }
 
 // NewMemory returns an empty Memory for at most maxKeys keys, rounded down to
@@ -58,23 +63,32 @@ func NewMemory(maxKeys int) *Memory {
 	}
 	maxKeys = min(max(maxKeys, bucketSlots), largestMaxKeys)
 	shards := max(maxKeys/shardSlots, 1)
-	return &Memory{
-		site:     maphash.MakeSeed(),
-		robot:    maphash.MakeSeed(),
-		standing: maphash.MakeSeed(),
-		shards:   make([]shard, shards),
-		buckets:  maxKeys / shards / bucketSlots,
+	m := &Memory{
+		keys:    newFingerprints(),
+		shards:  make([]shard, shards),
+		buckets: maxKeys / shards / bucketSlots,
 	}
+	m.bans.init(m.keys)
+	return m
 }
 
 // Take judges one request; see [Limiter]. It never fails, does not look at the
-// context and keeps no reference to k.
-func (m *Memory) Take(_ context.Context, k Key, l Limit, now time.Time) (Result, error) {
-	if l.Interval <= 0 || len(m.shards) == 0 {
+// context and keeps no reference to anything in r.
+func (m *Memory) Take(_ context.Context, r Request, now time.Time) (Result, error) {
+	switch {
+	case len(m.shards) == 0:
+		return Result{}, nil
+	case r.Ban.bans():
+		return m.judge(&r, now), nil
+	case r.Offence || r.Limit.Interval <= 0:
 		return Result{}, nil
 	}
-	return m.take(m.fingerprint(k), l, now), nil
+	return m.take(m.keys.key(r.Key), r.Limit, now), nil
 }
+
+// Bans returns the clients that are banned. Those of the zero Memory are none, and
+// none can be put there.
+func (m *Memory) Bans() *Bans { return &m.bans }
 
 // Len returns how many keys are remembered, those without debt included.
 // Under concurrent use it is a figure between before and after.
@@ -86,13 +100,36 @@ func (m *Memory) Len() int {
 	return n
 }
 
-// fingerprint returns a hash of k that is never zero.
-func (m *Memory) fingerprint(k Key) uint64 {
-	f := maphash.String(m.site, k.Site) ^ maphash.String(m.robot, k.Robot)
-	if k.Standing != "" {
-		f ^= maphash.String(m.standing, k.Standing)
+// judge judges one request that may be a banned client's or get its client banned.
+func (m *Memory) judge(r *Request, now time.Time) Result {
+	t, ok := nanoseconds(now)
+	if !ok {
+		return Result{}
 	}
-	return max(f, 1)
+	key := m.keys.key(r.Key)
+	if !m.bans.none(t) {
+		if h := m.bans.find(m.keys.client(key, r.Address), t); h != nil {
+			return h.refuse(t)
+		}
+	}
+	var result Result
+	if !r.Offence {
+		if r.Limit.Interval <= 0 {
+			return Result{}
+		}
+		if result = m.take(key, r.Limit, now); result.Allowed() {
+			return result
+		}
+	}
+	h, isNew := m.bans.offend(m.keys.client(key, r.Address), r, t)
+	switch {
+	case h == nil:
+		return result
+	case isNew:
+		result.Ban, result.New = h.ban, true
+		return result
+	}
+	return h.refuse(t)
 }
 
 // take judges one request of the key with this fingerprint. The fingerprint,

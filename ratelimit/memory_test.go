@@ -12,7 +12,7 @@ import (
 // mustTake is m.Take for a Memory, which never fails.
 func mustTake(t *testing.T, m *Memory, robot string, l Limit, now time.Time) Result {
 	t.Helper()
-	r, err := m.Take(context.Background(), Key{Site: "a.example", Robot: robot}, l, now)
+	r, err := m.Take(context.Background(), Request{Key: Key{Site: "a.example", Robot: robot}, Limit: l}, now)
 	if err != nil {
 		t.Fatalf("Take for %q: %v", robot, err)
 	}
@@ -65,11 +65,14 @@ func TestNewMemoryAtTheEdges(t *testing.T) {
 	}
 }
 
+// fullTable returns the octets that the states of m take when all slots are in use.
+func fullTable(m *Memory) uintptr {
+	return uintptr(len(m.shards)) * (unsafe.Sizeof(shard{}) + uintptr(m.buckets)*unsafe.Sizeof(bucket{}))
+}
+
 func TestMemorySpace(t *testing.T) {
 	m := NewMemory(DefaultMaxKeys)
-	shards := uintptr(len(m.shards))
-	full := shards * (unsafe.Sizeof(shard{}) + uintptr(m.buckets)*unsafe.Sizeof(bucket{}))
-	if perKey := full / DefaultMaxKeys; perKey > 17 {
+	if perKey := fullTable(m) / DefaultMaxKeys; perKey > 17 {
 		t.Errorf("octets for each of %d keys: got %d, want at most 17", DefaultMaxKeys, perKey)
 	}
 	if got := unsafe.Sizeof(shard{}); got != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
@@ -208,7 +211,7 @@ func TestMemoryDoesNotAllocate(t *testing.T) {
 	ctx := context.Background()
 	key := Key{Site: "a.example", Robot: "figtree"}
 	for name, l := range map[string]Limit{"admitted": {Interval: 1, Burst: 1}, "refused": Every(hour), "no limit": {}} {
-		got := testing.AllocsPerRun(1000, func() { _, _ = m.Take(ctx, key, l, start) })
+		got := testing.AllocsPerRun(1000, func() { _, _ = m.Take(ctx, Request{Key: key, Limit: l}, start) })
 		if got != 0 {
 			t.Errorf("allocations of a Take that is %s: got %v, want 0", name, got)
 		}

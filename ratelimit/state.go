@@ -46,3 +46,9 @@ func nanoseconds(now time.Time) (int64, bool) {
 	}
 	return now.UnixNano(), true
 }
+
+// clamped returns the wall clock reading of t in nanoseconds since 1970, or the
+// bound that it is out of.
+func clamped(t time.Time) int64 {
+	return time.Unix(min(max(t.Unix(), -maxClock), maxClock), int64(t.Nanosecond())).UnixNano()
+}

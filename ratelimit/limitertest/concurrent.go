@@ -20,7 +20,7 @@ func testConcurrent(t *testing.T, l ratelimit.Limiter) {
 	var admitted, asked atomic.Int64
 	together(func(int) {
 		for range each {
-			r, err := l.Take(context.Background(), key, limit, start)
+			r, err := l.Take(context.Background(), ratelimit.Request{Key: key, Limit: limit}, start)
 			if err != nil {
 				t.Errorf("Take: %v", err)
 			}
@@ -46,7 +46,7 @@ func testConcurrentKeys(t *testing.T, l ratelimit.Limiter) {
 		for i := range each {
 			k := ratelimit.Key{Site: "many.example", Robot: fmt.Sprintf("taker%d-%d", taker, i)}
 			for range 2 {
-				r, err := l.Take(context.Background(), k, slow, start)
+				r, err := l.Take(context.Background(), ratelimit.Request{Key: k, Limit: slow}, start)
 				if err != nil {
 					t.Errorf("Take: %v", err)
 				}
@@ -82,11 +82,11 @@ func together(f func(taker int)) {
 func testDoneContext(t *testing.T, l ratelimit.Limiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	first, _ := l.Take(ctx, key, slow, start)
+	first, _ := l.Take(ctx, ratelimit.Request{Key: key, Limit: slow}, start)
 	if !first.Allowed() {
 		t.Errorf("a stranger, context done: got %+v, want it admitted", first)
 	}
-	second, err := l.Take(ctx, key, slow, start)
+	second, err := l.Take(ctx, ratelimit.Request{Key: key, Limit: slow}, start)
 	if err != nil && !second.Allowed() {
 		t.Errorf("with error %q: got %+v, want it admitted", err, second)
 	}

@@ -10,8 +10,8 @@
 //	}
 //
 // No test sleeps: time is moved, as the Limiter's contract allows. All times
-// are whole seconds, and a moment too early is ten milliseconds, so that a store
-// may count in units of up to a millisecond.
+// are whole seconds, a moment too early is ten milliseconds, and bans are compared to
+// the millisecond, so that a store may count in units of up to that.
 package limitertest
 
 import (
@@ -58,6 +58,30 @@ var behaviours = []struct {
 	{"concurrent takers share one burst", testConcurrent},
 	{"concurrent takers of many keys do not meet", testConcurrentKeys},
 	{"a done context refuses nobody", testDoneContext},
+	{"offences within the time ban", testOffencesBan},
+	{"one offence bans where one is enough", testOneOffenceBans},
+	{"one offence too few bans nobody", testTooFewOffences},
+	{"offences too far apart ban nobody", testOffencesFarApart},
+	{"no ban waits for more offences than the most", testMaxOffences},
+	{"a ban refuses until its end", testBanRefuses},
+	{"a ban ends", testBanEnds},
+	{"the count begins anew after a ban", testCountBeginsAnew},
+	{"a clock that steps back lengthens no ban", testBanStepBack},
+	{"offences out of order count", testOffencesOutOfOrder},
+	{"coming too fast is an offence", testTooFastIsAnOffence},
+	{"being admitted is no offence", testAdmittedIsNoOffence},
+	{"an offence draws on no budget", testOffenceDrawsOnNoBudget},
+	{"the banned draw on no budget", testBannedDrawsOnNoBudget},
+	{"the banned lengthen no ban", testBannedLengthensNothing},
+	{"a ban keeps its line", testBanKeepsItsLine},
+	{"addresses are banned apart", testAddressesBannedApart},
+	{"an empty address is a client", testEmptyAddress},
+	{"sites are banned apart", testSitesBannedApart},
+	{"robots are banned apart", testRobotsBannedApart},
+	{"standings are banned apart", testStandingsBannedApart},
+	{"the parts of a client do not run together", testClientParts},
+	{"no policy bans nobody", testNoPolicy},
+	{"concurrent offences bring one ban", testConcurrentOffences},
 }
 
 // start is the time at which every test begins. Any would do.
@@ -82,7 +106,7 @@ type step struct {
 func follow(t *testing.T, l ratelimit.Limiter, steps []step) {
 	t.Helper()
 	for i, s := range steps {
-		got, err := l.Take(context.Background(), s.key, s.limit, start.Add(s.at))
+		got, err := l.Take(context.Background(), ratelimit.Request{Key: s.key, Limit: s.limit}, start.Add(s.at))
 		if err != nil {
 			t.Fatalf("step %d, %v at %v: %v", i, s.key, s.at, err)
 		}

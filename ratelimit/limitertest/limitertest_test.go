@@ -1,6 +1,7 @@
 package limitertest_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -15,15 +16,21 @@ import (
 // is expected to fail.
 const faultVariable = "LIMITERTEST_FAULT"
 
+// faults are ways in which a store may go wrong, by the subtest of the kit that must
+// notice. Every subtest has one.
+var faults = func() map[string]func(*plain, request) (ratelimit.Result, error) {
+	all := maps.Clone(paceFaults)
+	maps.Copy(all, banFaults)
+	return all
+}()
+
 // TestKit passes a sound limiter, unless the environment asks for a fault.
 func TestKit(t *testing.T) {
 	limitertest.Run(t, func(*testing.T) ratelimit.Limiter {
-		f := &faulty{answer: (*plain).take}
-		f.states = make(map[ratelimit.Key]ratelimit.State)
 		if name, ok := os.LookupEnv(faultVariable); ok {
-			f.answer = faults[name]
+			return newFaulty(faults[name])
 		}
-		return f
+		return newFaulty((*plain).take)
 	})
 }
 

@@ -1,54 +1,17 @@
 package limitertest_test
 
 import (
-	"context"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/ratelimit"
 )
 
-// plain is the least that keeps the contract: a map of states.
-type plain struct {
-	mu     sync.Mutex
-	states map[ratelimit.Key]ratelimit.State
-}
-
-// request is what a Limiter is asked.
-type request struct {
-	ctx   context.Context
-	key   ratelimit.Key
-	limit ratelimit.Limit
-	now   time.Time
-}
-
-// take judges a request soundly.
-func (p *plain) take(r request) (ratelimit.Result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	next, result := r.limit.Take(p.states[r.key], r.now)
-	if r.limit.Interval > 0 {
-		p.states[r.key] = next
-	}
-	return result, nil
-}
-
-// faulty is a Limiter that answers by way of a function.
-type faulty struct {
-	plain
-	answer func(*plain, request) (ratelimit.Result, error)
-}
-
-func (f *faulty) Take(ctx context.Context, k ratelimit.Key, l ratelimit.Limit, now time.Time) (ratelimit.Result, error) {
-	return f.answer(&f.plain, request{ctx, k, l, now})
-}
-
 var admit = ratelimit.Result{}
 
-// faults are ways in which a store may go wrong, by the subtest of the kit that must
-// notice. Every subtest has one.
-var faults = map[string]func(*plain, request) (ratelimit.Result, error){
+// paceFaults are ways in which a store may go wrong about the pace, by the subtest of
+// the kit that must notice.
+var paceFaults = map[string]func(*plain, request) (ratelimit.Result, error){
 	"a stranger is admitted": func(*plain, request) (ratelimit.Result, error) {
 		return ratelimit.Result{RetryAfter: time.Second}, nil
 	},
@@ -56,8 +19,8 @@ var faults = map[string]func(*plain, request) (ratelimit.Result, error){
 		return admit, nil
 	},
 	"a burst is regained at the pace": func(p *plain, r request) (ratelimit.Result, error) {
-		if _, result := r.limit.Take(p.states[r.key], r.now); result.Allowed() && p.states[r.key] != 0 {
-			p.states[r.key] = min(p.states[r.key], ratelimit.State(r.now.UnixNano()))
+		if _, result := r.Limit.Take(p.states[r.Key], r.now); result.Allowed() && p.states[r.Key] != 0 {
+			p.states[r.Key] = min(p.states[r.Key], ratelimit.State(r.now.UnixNano()))
 		}
 		return p.take(r)
 	},
@@ -69,71 +32,71 @@ var faults = map[string]func(*plain, request) (ratelimit.Result, error){
 	"a refusal costs nothing": func(p *plain, r request) (ratelimit.Result, error) {
 		result, err := p.take(r)
 		if !result.Allowed() {
-			p.states[r.key] += ratelimit.State(r.limit.Interval / 100)
+			p.states[r.Key] += ratelimit.State(r.Limit.Interval / 100)
 		}
 		return result, err
 	},
 	"a refusal takes the leeway":      keepLeeway,
 	"a hammering robot gets its pace": keepLeeway,
 	"the leeway is not saved up": func(p *plain, r request) (ratelimit.Result, error) {
-		old, known := p.states[r.key]
+		old, known := p.states[r.Key]
 		result, err := p.take(r)
 		if known && result.Allowed() {
-			p.states[r.key] = old + ratelimit.State(r.limit.Interval)
+			p.states[r.Key] = old + ratelimit.State(r.Limit.Interval)
 		}
 		return result, err
 	},
 	"sites are separate": func(p *plain, r request) (ratelimit.Result, error) {
-		r.key.Site = ""
+		r.Key.Site = ""
 		return p.take(r)
 	},
 	"robots are separate": func(p *plain, r request) (ratelimit.Result, error) {
-		r.key.Robot = ""
+		r.Key.Robot = ""
 		return p.take(r)
 	},
 	"standings are separate": func(p *plain, r request) (ratelimit.Result, error) {
-		r.key.Standing = ""
+		r.Key.Standing = ""
 		return p.take(r)
 	},
 	"the parts of a key do not run together": func(p *plain, r request) (ratelimit.Result, error) {
-		r.key = ratelimit.Key{Site: r.key.Site + ":" + r.key.Robot, Standing: r.key.Standing}
+		r.Key = ratelimit.Key{Site: r.Key.Site + ":" + r.Key.Robot, Standing: r.Key.Standing}
 		return p.take(r)
 	},
 	"the empty key is a key": func(p *plain, r request) (ratelimit.Result, error) {
-		if r.key == (ratelimit.Key{}) {
+		if r.Key == (ratelimit.Key{}) {
 			return admit, nil
 		}
 		return p.take(r)
 	},
 	"silence clears the debt": func(p *plain, r request) (ratelimit.Result, error) {
-		if old := p.states[r.key]; old != 0 && r.now.UnixNano()-int64(old) > int64(time.Hour) {
+		if old := p.states[r.Key]; old != 0 && r.now.UnixNano()-int64(old) > int64(time.Hour) {
 			r.now = time.Unix(0, int64(old)) // time stands still for the silent
 		}
 		return p.take(r)
 	},
 	"a clock that steps back refuses for one interval": func(p *plain, r request) (ratelimit.Result, error) {
-		if p.states[r.key] > ratelimit.State(r.now.Add(time.Hour).UnixNano()) {
-			return ratelimit.Result{RetryAfter: time.Duration(int64(p.states[r.key]) - r.now.UnixNano())}, nil
+		if p.states[r.Key] > ratelimit.State(r.now.Add(time.Hour).UnixNano()) {
+			return ratelimit.Result{RetryAfter: time.Duration(int64(p.states[r.Key]) - r.now.UnixNano())}, nil
 		}
 		return p.take(r)
 	},
 	"a relaxed limit holds at once":   firstLimit(),
 	"a tightened limit holds at once": firstLimit(),
 	"no limit admits and remembers nothing": func(p *plain, r request) (ratelimit.Result, error) {
-		if r.limit.Interval > 0 {
+		if r.Limit.Interval > 0 {
 			return p.take(r)
 		}
-		p.states[r.key] = ratelimit.State(r.now.Add(time.Minute).UnixNano())
+		p.states[r.Key] = ratelimit.State(r.now.Add(time.Minute).UnixNano())
 		return admit, nil
 	},
 	"concurrent takers share one burst": func(p *plain, r request) (ratelimit.Result, error) {
 		p.mu.Lock()
-		old := p.states[r.key]
+		old := p.states[r.Key]
 		p.mu.Unlock()
 		runtime.Gosched() // another taker may see the same state
-		next, result := r.limit.Take(old, r.now)
+		next, result := r.Limit.Take(old, r.now)
 		p.mu.Lock()
-		p.states[r.key] = next
+		p.states[r.Key] = next
 		p.mu.Unlock()
 		return result, nil
 	},
@@ -156,7 +119,7 @@ var faults = map[string]func(*plain, request) (ratelimit.Result, error){
 // keepLeeway forgets that a request was refused.
 func keepLeeway(p *plain, r request) (ratelimit.Result, error) {
 	result, err := p.take(r)
-	p.states[r.key] &^= 1
+	p.states[r.Key] &^= 1
 	return result, err
 }
 
@@ -165,9 +128,9 @@ func firstLimit() func(*plain, request) (ratelimit.Result, error) {
 	var first ratelimit.Limit
 	return func(p *plain, r request) (ratelimit.Result, error) {
 		if first == (ratelimit.Limit{}) {
-			first = r.limit
+			first = r.Limit
 		}
-		r.limit = first
+		r.Limit = first
 		return p.take(r)
 	}
 }
