@@ -141,18 +141,21 @@ func (x *index) open(s *wildcardSet, text string, best rank) rank {
 
 // matches reports whether the segments stand in text, one behind the other. To
 // take each where it comes first leaves the most for those that follow, so
-// nothing is ever tried twice.
+// nothing is ever tried twice. Text begins with a whole octet.
 func (w *wildcardRule) matches(text string) bool {
 	rest := w.rest
-	if w.anchor && !strings.HasSuffix(text, rest[len(rest)-int(w.tail):]) {
-		return false
+	if w.anchor {
+		tail := rest[len(rest)-int(w.tail):]
+		if !strings.HasSuffix(text, tail) || splitsOctet(text, len(text)-len(tail)) {
+			return false
+		}
 	}
 	for {
 		end := strings.IndexByte(rest, star[0])
 		if end < 0 {
 			break
 		}
-		at := strings.Index(text, rest[:end])
+		at := indexOctets(text, rest[:end])
 		if at < 0 {
 			return false
 		}
@@ -161,5 +164,26 @@ func (w *wildcardRule) matches(text string) bool {
 	if w.anchor {
 		return len(text) >= len(rest)
 	}
-	return strings.Contains(text, rest)
+	return indexOctets(text, rest) >= 0
+}
+
+// indexOctets returns where part first stands in text, -1 if nowhere. An octet
+// that is percent-encoded is one: the 0 of %20 is not a 0.
+func indexOctets(text, part string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], part)
+		if at < 0 {
+			return -1
+		}
+		if at += from; !splitsOctet(text, at) {
+			return at
+		}
+		from = at + 1
+	}
+}
+
+// splitsOctet reports whether text[i] is one of the two digits of an octet that is
+// percent-encoded.
+func splitsOctet(text string, i int) bool {
+	return i > 0 && text[i-1] == '%' || i > 1 && text[i-2] == '%'
 }
