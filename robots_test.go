@@ -14,6 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
+const goRedis = "github.com/redis/go-redis/v9"
+
 const module = "github.com/caddy-robots/caddy-robots"
 
 func TestABlankImportRegistersTheHandler(t *testing.T) {
@@ -34,6 +36,9 @@ var leaves = map[string][]string{
 	"crawler/verify":        {"github.com/dunglas/httpsfv"},
 	"ratelimit":             nil,
 	"ratelimit/limitertest": {module + "/ratelimit"},
+	"ratelimit/redis":       {module + "/ratelimit", goRedis, goRedis + "/maintnotifications"},
+
+	"ratelimit/redis/redistest": nil,
 }
 
 // Imports run one way: cmd/caddy and robots to caddymodule, caddymodule to the leaves,
@@ -49,6 +54,8 @@ func TestImportsRunOneWay(t *testing.T) {
 				checked[folder]++ // a file
 			case leaf && !slices.Contains(allowed, path):
 				t.Errorf("%s imports %s: it may import the standard library and %q only", folder, path, allowed)
+			case path == module+"/ratelimit/redis" && folder != "caddymodule":
+				t.Errorf("%s imports %s: only caddymodule does", folder, path)
 			case path == "github.com/mssola/useragent" && folder != "crawler":
 				t.Errorf("%s imports %s: only crawler does", folder, path)
 			case strings.HasPrefix(path, "go.uber.org/zap") && folder != "caddymodule":
