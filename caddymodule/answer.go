@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -33,10 +34,16 @@ func (j *judgement) robot() string {
 // reason says in one sentence what decided.
 func (j *judgement) reason() string {
 	switch {
+	case j.verdict == Banned:
+		return fmt.Sprintf("banned until %s: disobeyed again and again, last %s", j.until.UTC().Format(time.RFC3339), j.broken())
 	case j.verdict == Impostor:
 		return "impostor: " + j.proof.reason
+	case j.verdict == TooFast && j.throttle != "":
+		return fmt.Sprintf("too fast: %s, and such pages are served at %q", cmp.Or(j.denied, j.decision.String()), j.throttle)
 	case j.denied != "":
 		return "disallowed: " + j.denied
+	case j.verdict == TooFast && j.line == 0:
+		return fmt.Sprintf("too fast: %q, as robots.txt states no pace", j.rule)
 	case j.verdict == TooFast:
 		return fmt.Sprintf("too fast: line %d %q in the record for %q", j.line, j.rule, j.decision.Binding.Token())
 	case j.verdict == OffHours:
@@ -44,6 +51,14 @@ func (j *judgement) reason() string {
 	default:
 		return j.decision.String()
 	}
+}
+
+// broken says what a ban goes back to.
+func (j *judgement) broken() string {
+	if j.line > 0 {
+		return fmt.Sprintf("line %d %q", j.line, j.rule)
+	}
+	return j.rule
 }
 
 // status is the HTTP status of a refusal.
@@ -125,6 +140,8 @@ func (j *judgement) explanation(now time.Time) string {
 		fmt.Fprintf(&b, "%s comes faster than the robots.txt of this site allows.\n\n", j.robot())
 	case Impostor:
 		fmt.Fprintf(&b, "%s is not who it says it is.\n\n", j.robot())
+	case Banned:
+		fmt.Fprintf(&b, "%s disobeyed the robots.txt of this site again and again, and is refused for a time.\n\n", j.robot())
 	case OffHours:
 		fmt.Fprintf(&b, "The robots.txt of this site asks %s to come at other hours.\n\n", j.robot())
 	}
@@ -141,8 +158,13 @@ func (j *judgement) explanation(now time.Time) string {
 	switch {
 	case j.line > 0:
 		fmt.Fprintf(&b, "Line %-6s %s\n", strconv.Itoa(j.line)+":", j.rule)
+	case j.rule != "":
+		fmt.Fprintf(&b, "Because:    %s\n", j.rule)
 	case j.denied == "" && j.verdict != Impostor:
 		fmt.Fprintf(&b, "Because:    %s\n", j.decision)
+	}
+	if j.throttle != "" {
+		fmt.Fprintf(&b, "Pace:       %s\n", j.throttle)
 	}
 	if j.retryAfter > 0 {
 		fmt.Fprintf(&b, "Come back:  in %d seconds, at %s\n", j.retrySeconds(),

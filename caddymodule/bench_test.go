@@ -25,14 +25,15 @@ func manyRecords() string {
 // BenchmarkHandler is the handler over a bare next handler. "bare" is that next handler
 // alone: what the others add to it is ours.
 func BenchmarkHandler(b *testing.B) {
-	th := newTestHandler(b, manyRecords(), &Handler{})
-	th.Handler.now = time.Now
+	plain := newTestHandler(b, manyRecords(), &Handler{})
+	banning := newTestHandler(b, manyRecords(), &Handler{Ban: thrice()})
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	benchmarks := []struct{ name, agent, target string }{
 		{"browser", chrome, "/articles/2026/11/a-page.html"},
 		{"robot allowed by default record", ccBot, "/articles/2026/11/a-page.html"},
 		{"robot allowed by its own record with pace", gptBot, "/articles/2026/11/a-page.html"},
 		{"robot allowed path read twice", ccBot, "/articles//2026/11/a-page.html"},
+		{"robot allowed by its own record with pace and bans", gptBot, "/articles/2026/11/a-page.html"},
 		{"library no record names", curl, "/articles/2026/11/a-page.html"},
 		{"robot refused 403", gptBot, "/private/a"},
 	}
@@ -47,7 +48,10 @@ func BenchmarkHandler(b *testing.B) {
 		b.Run(strings.ReplaceAll(bench.name, " ", "_"), func(b *testing.B) {
 			r := newRequest("GET", bench.target, bench.agent)
 			w := &discard{header: make(http.Header)}
-			clock := time.Now()
+			th, clock := plain, time.Now()
+			if strings.Contains(bench.name, "bans") {
+				th = banning
+			}
 			if strings.Contains(bench.name, "pace") {
 				// Each request a second after the one before, so that all are allowed.
 				th.Handler.now = func() time.Time { clock = clock.Add(time.Second); return clock }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -42,9 +43,12 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		resolver    <address>
 //		impostors   unnamed | refuse | observe
 //		trap        <path>... [for <duration>]
-//		disallowed  refuse | observe
-//		too_fast    refuse | observe
+//		disallowed  refuse | observe | pace <rate>
+//		too_fast    refuse | observe | wait <duration>
 //		off_hours   refuse | observe
+//		default_pace <rate>
+//		ban         <n> in <duration> for <duration>
+//		share       <redis url> [within <duration>]
 //		observe
 //	}
 //
@@ -90,15 +94,14 @@ type word struct {
 
 func (h *Handler) words() map[string]word {
 	return map[string]word{
-		"unreachable": {&h.Unreachable, listUnreachable},
-		"dialect":     {&h.Dialect, listDialect},
-		"match":       {&h.Match, listMatch},
-		"unnamed":     {&h.Unnamed, listUnnamed},
-		"disallowed":  {&h.Disallowed, listAction},
-		"too_fast":    {&h.TooFast, listAction},
-		"off_hours":   {&h.OffHours, listAction},
-		"resolver":    {&h.Resolver, "the address of a DNS server, such as 9.9.9.9"},
-		"impostors":   {&h.Impostors, listImpostors},
+		"unreachable":  {&h.Unreachable, listUnreachable},
+		"dialect":      {&h.Dialect, listDialect},
+		"match":        {&h.Match, listMatch},
+		"unnamed":      {&h.Unnamed, listUnnamed},
+		"off_hours":    {&h.OffHours, listOffHours},
+		"default_pace": {&h.DefaultPace, "a rate such as 1/10s or 10/1m"},
+		"resolver":     {&h.Resolver, "the address of a DNS server, such as 9.9.9.9"},
+		"impostors":    {&h.Impostors, listImpostors},
 	}
 }
 
@@ -134,12 +137,21 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		return h.parseVerify(d)
 	case "trap":
 		return h.parseTrap(d)
+	case "disallowed":
+		return h.parseDisallowed(d)
+	case "too_fast":
+		return h.parseTooFast(d)
+	case "ban":
+		return h.parseBan(d)
+	case "share":
+		return h.parseShare(d)
 	case "refresh":
 		return h.parseRefresh(d)
 	case "max_size":
 		return h.parseMaxSize(d)
 	}
-	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt", "treat_as_robot", "verify", "trap", "observe")
+	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt",
+		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
 }
@@ -232,6 +244,74 @@ func (h *Handler) parseMaxSize(d *caddyfile.Dispenser) error {
 		return d.Errf("max_size: %q is not a size that can be read; write one from 1B to 16MiB, such as 500KiB", value)
 	}
 	h.MaxSize = int64(size)
+	return nil
+}
+
+// parseDisallowed reads one word, or pace and a rate.
+func (h *Handler) parseDisallowed(d *caddyfile.Dispenser) error {
+	if values := d.RemainingArgs(); len(values) == 2 && values[0] == "pace" {
+		h.Disallowed, h.DisallowedPace = values[0], values[1]
+		return nil
+	} else if len(values) == 1 && values[0] != "pace" {
+		h.Disallowed = values[0]
+		return nil
+	}
+	return d.Err("disallowed: write refuse, observe, or pace and a rate, such as disallowed pace 1/1m")
+}
+
+// parseTooFast reads one word, or wait and a duration.
+func (h *Handler) parseTooFast(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if len(values) == 1 && values[0] != "wait" {
+		h.TooFast = values[0]
+		return nil
+	}
+	if len(values) == 2 && values[0] == "wait" {
+		longest, err := caddy.ParseDuration(values[1])
+		if err != nil || longest <= 0 {
+			return d.Errf("too_fast wait: %q is not a duration; write one such as 10s", values[1])
+		}
+		h.TooFast, h.MaxWait = values[0], caddy.Duration(longest)
+		return nil
+	}
+	return d.Err("too_fast: write refuse, observe, or wait and a duration, such as too_fast wait 10s")
+}
+
+func (h *Handler) parseBan(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if len(values) != 5 || values[1] != "in" || values[3] != "for" {
+		return d.Err("ban: write how many disobedient requests in which time, and for how long, such as ban 10 in 1m for 1d")
+	}
+	offences, err := strconv.Atoi(values[0])
+	if err != nil {
+		return d.Errf("ban: %q is not a number; write one such as 10", values[0])
+	}
+	var times [2]caddy.Duration
+	for i, value := range []string{values[2], values[4]} {
+		duration, err := caddy.ParseDuration(value)
+		if err != nil {
+			return d.Errf("ban: %q is not a duration; write one such as 1m, 1h or 1d", value)
+		}
+		times[i] = caddy.Duration(duration)
+	}
+	h.Ban = &Ban{Offences: offences, Within: times[0], For: times[1]}
+	return nil
+}
+
+func (h *Handler) parseShare(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if len(values) == 3 && values[1] == "within" {
+		timeout, err := caddy.ParseDuration(values[2])
+		if err != nil || timeout <= 0 {
+			return d.Errf("share: %q is not a duration; write one behind within, such as 50ms", values[2])
+		}
+		h.Share = &Share{URL: values[0], Timeout: caddy.Duration(timeout)}
+		return nil
+	}
+	if len(values) != 1 {
+		return d.Err("share: write the URL of a Redis, such as redis://127.0.0.1:6379, and if need be within and a duration")
+	}
+	h.Share = &Share{URL: values[0]}
 	return nil
 }
 

@@ -27,6 +27,7 @@ func TestCaddyfiles(t *testing.T) {
 	if len(names) == 0 {
 		t.Fatal("no case matches testdata/caddyfile/*.caddyfiletest")
 	}
+	t.Setenv("ROBOTS_TEST_REDIS_URL", "redis://127.0.0.1:1")
 	adapter := caddyconfig.GetAdapter("caddyfile")
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".caddyfiletest"), func(t *testing.T) {
@@ -74,7 +75,15 @@ func TestBadOptionsInJSON(t *testing.T) {
 		`{"serve":true}`:                             "serve needs a source",
 		`{"dialect":"rfc9390"}`:                      `dialect: `,
 		`{"unnamed":"all"}`:                          `unnamed: "all" is unknown; write robots, clients, everyone or nobody`,
-		`{"too_fast":"wait"}`:                        `too_fast: "wait" is unknown; write refuse or observe`,
+		`{"too_fast":"hold"}`:                        `too_fast: "hold" is unknown; write refuse, observe or wait <duration>`,
+		`{"too_fast":"wait"}`:                        `too_fast wait: write how long at the most`,
+		`{"max_wait":"10s"}`:                         `max_wait is for too_fast wait`,
+		`{"too_fast":"wait","max_wait":"-1s"}`:       `too_fast wait: -1s: write a duration up to 5m0s`,
+		`{"disallowed":"pace"}`:                      `disallowed pace: write the rate too`,
+		`{"disallowed_pace":"1/1m"}`:                 `disallowed_pace is for disallowed pace`,
+		`{"default_pace":"1/0"}`:                     `default_pace: "1/0" is not a rate; write documents/time`,
+		`{"ban":{"offences":5}}`:                     `ban: 0s: write a duration from 1s to 366d`,
+		`{"share":{"url":"http://127.0.0.1"}}`:       `share: `,
 		`{"exempt":["10.0.0.0/33"]}`:                 `exempt: "10.0.0.0/33" is not an address or CIDR range`,
 		`{"refresh":"10ms"}`:                         `refresh 10ms: write a duration from 1s to 24h0m0s`,
 		`{"max_size":-1}`:                            `max_size -1: write a size from 1B to 16MiB`,
@@ -112,8 +121,8 @@ func TestTheReferenceNamesEveryOption(t *testing.T) {
 	}
 	list, _, _ = strings.Cut(list, ", at ")
 	options := strings.Split(list, ", ")
-	if len(options) != 18 {
-		t.Errorf("options: got %d, want 18: %q", len(options), options)
+	if len(options) != 21 {
+		t.Errorf("options: got %d, want 21: %q", len(options), options)
 	}
 	source, err := os.ReadFile("caddyfile.go")
 	if err != nil {

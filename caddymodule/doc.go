@@ -10,7 +10,7 @@
 //   - Who is it? Package crawler reads the User-Agent.
 //   - What was it told? Package robotsrules decides from the site's robots.txt.
 //   - Does it keep the pace? Package ratelimit.
-//   - What is the answer? Here: pass on, 403, or 429.
+//   - What is the answer? Here: pass on, hold for a while, 403, or 429.
 //
 // # Files
 //
@@ -21,11 +21,14 @@
 //
 // The decision: judge.go (the order of the questions), target.go (which path is
 // judged), exempt.go (who is left alone), verify.go, prover.go and rangelist.go (who is
-// who it says), trap.go (who is a robot without saying so).
+// who it says), trap.go (who is a robot without saying so), pace.go (does it keep the pace),
+// wait.go (requests that are held until their time), ban.go (who is refused altogether).
+//
+// What is counted: share.go (with other Caddys, in Redis), bankeeper.go (bans over a
+// restart), shared.go (what outlives a config reload).
 //
 // The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go
 // (where from), own.go (this site's own robots.txt, asked of this very server),
 // fetch.go (over HTTP), ruleset.go (what a text compiles to), lint.go (what is said of
-// it), table.go (a bounded map for keys that clients make up), shared.go (what outlives
-// a config reload).
+// it), table.go (a bounded map for keys that clients make up).
 package caddymodule

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/ratelimit"
 )
 
 func init() {
@@ -32,14 +34,14 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `impostor` or `exempt`
+// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `banned`, `impostor` or `exempt`
 // `{http.robots.robot}` | The robot's name, as in its User-Agent
 // `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
 // `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked
 // `{http.robots.record}` | The value of the User-agent line of the record that binds it
-// `{http.robots.rule}` | The line of robots.txt that decided, as written
+// `{http.robots.rule}` | The line of robots.txt that decided, as written; of a ban, the last that was disobeyed
 // `{http.robots.line}` | The number of that line
-// `{http.robots.retry_after}` | Seconds until a request would pass, for 429
+// `{http.robots.retry_after}` | Seconds until a request would pass, for 429 and for a ban
 type Handler struct {
 	// Where the rules come from, joined in this order. Default: what this server
 	// answers to `GET /robots.txt` on the host of the request.
@@ -107,31 +109,57 @@ type Handler struct {
 	// as who it says it is. Default: unnamed.
 	Impostors string `json:"impostors,omitempty"`
 
-	// What is done with a robot that asks for a disallowed path: `refuse` (403) or
-	// `observe` (noted in the log, served). Default: refuse.
+	// What is done with a robot that asks for a disallowed path: `refuse` (403), `observe`
+	// (noted in the log, served) or `pace` (served at the rate of disallowed_pace, beyond
+	// it 429 with Retry-After). Default: refuse.
 	Disallowed string `json:"disallowed,omitempty"`
 
-	// What is done with a robot that comes faster than Crawl-delay or Request-rate
-	// allow: `refuse` (429 with Retry-After) or `observe`. Default: refuse.
+	// The rate for `"disallowed": "pace"`, as Request-rate states it: `1/1m`, one document a
+	// minute. Where the robot's record states a slower pace, that holds.
+	DisallowedPace string `json:"disallowed_pace,omitempty"`
+
+	// What is done with a robot that comes faster than Crawl-delay, Request-rate or
+	// default_pace allow: `refuse` (429 with Retry-After), `observe`, or `wait` (the request
+	// is held until its time if that is within max_wait, else refused). Default: refuse.
 	TooFast string `json:"too_fast,omitempty"`
+
+	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m.
+	MaxWait caddy.Duration `json:"max_wait,omitempty"`
+
+	// The pace of robots whose record states none, or that are bound by no record, as
+	// Request-rate states it: `1/5s`. Default: none.
+	DefaultPace string `json:"default_pace,omitempty"`
 
 	// What is done with a robot that comes outside the Visit-time of its record:
 	// `refuse` (429, Retry-After until the window opens) or `observe`. Default: refuse.
 	OffHours string `json:"off_hours,omitempty"`
 
+	// When a robot that disobeys again and again is refused altogether, but for
+	// /robots.txt. A robot that is verified answers for all its requests; any other one
+	// together with its address. Default: never.
+	Ban *Ban `json:"ban,omitempty"`
+
+	// The Redis or Valkey in which a fleet of Caddys shares paces and bans. Default: none,
+	// each Caddy counts for itself.
+	Share *Share `json:"share,omitempty"`
+
 	// Judge and log everything, refuse nothing: the safe first week. It overrides
-	// disallowed, too_fast and off_hours. Default: false.
+	// impostors, disallowed, too_fast, off_hours and ban. Default: false.
 	Observe bool `json:"observe,omitempty"`
 
 	settings settings
 	loader   *loader
 	shared   *shared
+	limiter  ratelimit.Limiter
 	exempt   exemptions
 	prover   *prover
 	notice   *zap.Logger
 	robots   *table[*crawler.Identity] // by treat_as_robot
 	now      func() time.Time
 	stop     context.CancelFunc
+	closing  chan struct{} // closed when requests are not to be held any longer
+	letGo    func()        // closes it
+	leave    []func()      // end what this handler has begun elsewhere
 }
 
 // CaddyModule returns the Caddy module information.
@@ -163,12 +191,23 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.now = time.Now
 	}
 	h.notice = sampled(ctx.Logger())
+	if h.limiter, err = h.chooseLimiter(); err != nil {
+		return err
+	}
 	h.robots = newTable[*crawler.Identity](maxHosts, maxHostText)
 	h.loader = newLoader(h.settings, h.Sources, h.shared, h.notice, h.now)
 	h.loader.traps = h.Trap
 
 	background, stop := context.WithCancel(context.Background())
 	h.stop = stop
+	h.closing = make(chan struct{})
+	h.letGo = sync.OnceFunc(func() { close(h.closing) })
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		server.RegisterOnShutdown(h.letGo) // Cleanup comes after the last request
+	}
+	if h.Ban != nil {
+		h.leave = append(h.leave, h.shared.bans.keep(ctx.Storage(), ctx.Logger()))
+	}
 	if h.Verify != nil {
 		lists := &rangeLists{shared: h.shared, log: ctx.Logger(), now: h.now}
 		if h.Verify.fetches() {
@@ -186,6 +225,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 func (h *Handler) Cleanup() error {
 	if h.stop != nil {
 		h.stop()
+		h.letGo()
+	}
+	for _, leave := range h.leave {
+		leave()
 	}
 	if h.shared != nil {
 		return releaseShared()

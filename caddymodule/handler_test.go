@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -61,6 +62,9 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 		h.Sources = []Source{{Text: robotsTxt}}
 	}
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	if h.Ban != nil {
+		ctx = contextWithStorage(t)
+	}
 	t.Cleanup(cancel)
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
@@ -76,6 +80,19 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 		<-h.loader.site("").first
 	}
 	return th
+}
+
+// contextWithStorage is a context as that of a running Caddy, whose storage is the test's.
+func contextWithStorage(t testing.TB) caddy.Context {
+	t.Helper()
+	ctx, err := caddy.ProvisionContext(&caddy.Config{
+		StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, t.TempDir())),
+		Logging:    &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{WriterRaw: json.RawMessage(`{"output": "discard"}`)}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ctx
 }
 
 // page is what stands behind the handler.
@@ -97,7 +114,9 @@ func newRequest(method, target, userAgent string) *http.Request {
 		r.Header.Del("User-Agent")
 	}
 	r.RemoteAddr = "203.0.113.7:4711"
-	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "203.0.113.7")
+	return r
 }
 
 // ask sends a request through the handler and returns its answer. A refusal that is left
@@ -586,7 +605,7 @@ func TestAFloodOfUserAgentsStopsNobody(t *testing.T) {
 	if got := th.ask("GET", "/", ccBot).Code; got != 429 {
 		t.Errorf("the robot that was there before, too fast: got %d, want 429", got)
 	}
-	if got := th.shared.pace.Len(); got > 100_001 {
+	if got := th.shared.memory.Len(); got > 100_001 {
 		t.Errorf("pace keys: got %d", got)
 	}
 }

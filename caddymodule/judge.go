@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -26,11 +25,12 @@ const (
 	OffHours
 	Exempt
 	Impostor
+	Banned
 )
 
 // String returns the verdict's word.
 func (v Verdict) String() string {
-	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor"}[v]
+	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor", "banned"}[v]
 }
 
 // judgement is the outcome for one request, with what it takes to explain it. The zero
@@ -42,9 +42,11 @@ type judgement struct {
 	decision   robotsrules.Decision // the record that binds, and the rule, where one decided
 	denied     string               // why everything is disallowed, where no line of the file says it
 	line       int                  // of the line that decided; 0: none did
-	rule       string               // that line, as written
-	retryAfter time.Duration        // until a request would pass; for too_fast and off_hours
-	action     action
+	rule       string               // that line, as written; for a pace that no line states, the option that does
+	retryAfter time.Duration        // until a request would pass; for too_fast, off_hours and banned
+	throttle   string               // for too_fast: the rate at which a disallowed page is served
+	until      time.Time            // for banned: when the ban ends
+	refused    bool                 // the request is not to be served
 }
 
 // ServeHTTP passes people on, which is most of what it does, and has the others judged.
@@ -64,27 +66,30 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 		return next.ServeHTTP(w, r)
 	}
 	a := askedFor(r)
-	j := judgement{who: who}
-	if h.settings.secondLook && who.Class != crawler.Robot {
-		j.who, j.proof = h.lookAgain(r, &a, sent, who)
-	}
-	if a.path == robotsPath {
-		if h.settings.serve && h.serveRules(w, r) {
-			return nil
-		}
-		return next.ServeHTTP(w, r)
-	}
-	if h.bindable(j.who) {
-		h.judge(r, &a, &j)
+	j := h.consider(r, &a, sent, who)
+	if a.path == robotsPath && h.settings.serve && h.serveRules(w, r) {
+		return nil
 	}
 	if j.verdict == Allowed {
 		return next.ServeHTTP(w, r)
 	}
 	h.tell(r, &a, &j)
-	if j.verdict == Exempt || j.action == observe {
+	if !j.refused {
 		return next.ServeHTTP(w, r)
 	}
 	return h.refuse(w, r, &j)
+}
+
+// consider judges a request: at a second look where need be, and never for /robots.txt.
+func (h *Handler) consider(r *http.Request, a *asked, sent string, who *crawler.Identity) judgement {
+	j := judgement{who: who}
+	if h.settings.secondLook && who.Class != crawler.Robot {
+		j.who, j.proof = h.lookAgain(r, a, sent, who)
+	}
+	if a.path != robotsPath && h.bindable(j.who) {
+		h.judge(r, a, &j)
+	}
+	return j
 }
 
 // lookAgain returns who a client is that does not call itself a robot: one whose User-Agent
@@ -134,7 +139,10 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	j.proof.remember(r)
 	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
 	if lies && h.settings.impostors == impostorsRefuse {
-		h.against(j, Impostor, refuse)
+		if !h.banned(r, j) {
+			h.against(j, Impostor, refuse)
+			h.offend(r, j)
+		}
 		return
 	}
 	h.told(r, a, rules, j)
@@ -146,37 +154,51 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 // told judges by what the site's robots.txt told the client.
 func (h *Handler) told(r *http.Request, a *asked, rules *ruleset, j *judgement) {
 	binding := h.binding(rules, j)
-	denied := rules.denied != "" && h.settings.unnamed.binds(j.who.Class)
-	if binding == nil && !denied {
+	unnamed := h.settings.unnamed.binds(j.who.Class)
+	denied := rules.denied != "" && unnamed
+	paced := h.settings.defaultPace.Documents > 0 && unnamed
+	if binding == nil && !denied && !paced {
 		return
 	}
 	if h.exempt.covers(r) {
 		j.verdict = Exempt
 		return
 	}
+	j.decision.Binding = binding
+	if h.banned(r, j) {
+		return
+	}
 	if denied {
 		j.denied = rules.denied
-		h.against(j, Disallowed, h.settings.disallowed)
+		h.disallow(r, j)
 		return
 	}
 	j.decision = decide(binding, a)
 	if j.decision.Allowed() {
-		h.pace(r, binding, j)
+		h.pace(r, j)
 		return
 	}
 	if rule := j.decision.Rule; rule != nil {
 		j.line, j.rule = rule.Line, rule.Text
 	}
-	h.against(j, Disallowed, h.settings.disallowed)
-	if j.action == refuse || h.settings.observe {
-		return
-	}
-	// It is only noted that it is disallowed: what is served has to keep the pace.
-	noted := *j
-	j.verdict = Allowed
-	h.pace(r, binding, j)
-	if j.verdict == Allowed || j.action != refuse {
-		*j = noted
+	h.disallow(r, j)
+}
+
+// disallow does about a disallowed request what the site does about them.
+func (h *Handler) disallow(r *http.Request, j *judgement) {
+	do := h.settings.disallowed
+	h.against(j, Disallowed, do)
+	switch {
+	case do == refuse:
+		h.offend(r, j)
+	case !h.settings.observe:
+		// It is only noted that it is disallowed: what is served has to keep the pace.
+		noted := *j
+		j.verdict = Allowed
+		h.pace(r, j)
+		if j.verdict == Allowed || !j.refused {
+			*j = noted
+		}
 	}
 }
 
@@ -217,75 +239,8 @@ func decide(binding *robotsrules.Binding, a *asked) robotsrules.Decision {
 	return decision
 }
 
-// pace judges when the request came. A request that is refused costs the robot nothing.
-func (h *Handler) pace(r *http.Request, binding *robotsrules.Binding, j *judgement) {
-	pace := binding.Pace()
-	if pace == nil {
-		return
-	}
-	now := h.now()
-	if open, opens, line := pace.Visit(now); !open {
-		j.line, j.rule, j.retryAfter = line, visitTime(binding, line), opens.Sub(now)
-		h.against(j, OffHours, h.settings.offHours)
-		if j.action == refuse || h.settings.observe {
-			return
-		}
-	}
-	rate, ok := pace.At(now)
-	if !ok || counted(r) {
-		return
-	}
-	// The memory store cannot fail; the error is for stores over a network.
-	limit := ratelimit.PerPeriod(rate.Documents, rate.Period)
-	result, _ := h.shared.pace.Take(r.Context(), ratelimit.Request{Key: h.budget(r, j), Limit: limit}, now)
-	if !result.Allowed() {
-		j.line, j.rule, j.retryAfter = rate.Line, rate.Text, result.RetryAfter
-		h.against(j, TooFast, h.settings.tooFast)
-	}
-}
-
-// countedKey is the request variable that says that a request was counted against a pace.
-const countedKey = "robots.counted"
-
-// counted marks r as counted, and tells whether it was already: a request that meets two
-// handlers, one for the site and one for a part of it, is still one request.
-func counted(r *http.Request) bool {
-	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
-	if !ok {
-		return false
-	}
-	if _, ok := vars[countedKey]; ok {
-		return true
-	}
-	vars[countedKey] = true
-	return false
-}
-
 // against notes the verdict and what is done about it.
 func (h *Handler) against(j *judgement, v Verdict, do action) {
-	j.verdict, j.action = v, do
-	if h.settings.observe {
-		j.action = observe
-	}
-}
-
-// budget is whose pace a request counts against: one for each robot of a site, however
-// many addresses it comes from. A client without a robot's name is its address. Nobody
-// spends a verified robot's budget by taking its name.
-func (h *Handler) budget(r *http.Request, j *judgement) ratelimit.Key {
-	robot := j.who.Key
-	if robot == "" {
-		robot = clientAddress(r)
-	}
-	return ratelimit.Key{Site: hostOf(r), Robot: robot, Standing: j.proof.standing()}
-}
-
-// visitTime returns the Visit-time line with that number, as written.
-func visitTime(binding *robotsrules.Binding, line int) string {
-	for _, group := range binding.Groups() {
-		if group.VisitTime != nil && group.VisitTime.Line == line {
-			return group.VisitTime.Text
-		}
-	}
-	return ""
+	j.verdict = v
+	j.refused = (do == refuse || do == wait) && !h.settings.observe
 }

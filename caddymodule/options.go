@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -23,7 +24,9 @@ const (
 	listDialect     = "rfc9309, draft1996 or norobots1994"
 	listMatch       = "substring or token"
 	listUnnamed     = "robots, clients, everyone or nobody"
-	listAction      = "refuse or observe"
+	listDisallowed  = "refuse, observe or pace <rate>"
+	listTooFast     = "refuse, observe or wait <duration>"
+	listOffHours    = "refuse or observe"
 	listUnreachable = "allow or deny"
 	listImpostors   = "unnamed, refuse or observe"
 )
@@ -38,11 +41,16 @@ type settings struct {
 	unnamed     unnamed
 	disallowed  action
 	tooFast     action
+	maxWait     time.Duration // too_fast wait
 	offHours    action
 	observe     bool
 	serve       bool
 	trapFor     time.Duration
 	impostors   impostors
+	ban         *ratelimit.BanPolicy // nil: nobody is banned
+
+	// defaultPace and disallowedPace are the paces that the site itself states.
+	defaultPace, disallowedPace robotsrules.Rate
 
 	// secondLook says that a client which does not call itself a robot may be one.
 	secondLook bool
@@ -57,18 +65,23 @@ type settings struct {
 func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
 	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || h.Verify != nil && h.Verify.Signature
-	var errs [11]error
+	var errs [16]error
 	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
 	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
 	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
-	s.disallowed, errs[3] = choice("disallowed", h.Disallowed, "refuse", parseAction)
-	s.tooFast, errs[4] = choice("too_fast", h.TooFast, "refuse", parseAction)
-	s.offHours, errs[5] = choice("off_hours", h.OffHours, "refuse", parseAction)
+	s.disallowed, errs[3] = choice("disallowed", h.Disallowed, "refuse", parseDisallowed)
+	s.tooFast, errs[4] = choice("too_fast", h.TooFast, "refuse", parseTooFast)
+	s.offHours, errs[5] = choice("off_hours", h.OffHours, "refuse", parseOffHours)
 	s.denyUnknown, errs[6] = choice("unreachable", h.Unreachable, "allow", parseUnreachable)
 	errs[7] = h.checkSources()
 	errs[8] = h.checkTrap()
 	s.impostors, errs[10] = choice("impostors", h.Impostors, "unnamed", parseImpostors)
 	errs[9] = checkTexts("treat_as_robot", h.TreatAsRobot)
+	s.defaultPace, errs[11] = optionalRate("default_pace", h.DefaultPace)
+	s.disallowedPace, errs[12] = optionalRate("disallowed pace", h.DisallowedPace)
+	s.maxWait, errs[13] = readMaxWait(h.MaxWait)
+	s.ban, errs[14] = h.Ban.policy()
+	errs[15] = h.Share.check()
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
 	}
@@ -154,6 +167,9 @@ func (h *Handler) checkTogether() error {
 	if err := h.checkIdleTraps(); err != nil {
 		return err
 	}
+	if err := h.checkPace(); err != nil {
+		return err
+	}
 	if h.Serve && len(h.Sources) == 0 {
 		return errors.New("serve needs a source: without one the rules are what this site already serves at /robots.txt; " +
 			"remove serve, or add source file, source url or source text")
@@ -222,12 +238,22 @@ func (u unnamed) binds(c crawler.Class) bool {
 type action uint8
 
 const (
-	refuse action = iota
-	observe
+	refuse   action = iota
+	observe         // it is noted and served
+	throttle        // disallowed only: it is served at a rate
+	wait            // too_fast only: it is held until its time, if that is soon
 )
 
-func parseAction(word string) (action, error) {
-	return oneOf(word, map[string]action{"refuse": refuse, "observe": observe}, listAction)
+func parseDisallowed(word string) (action, error) {
+	return oneOf(word, map[string]action{"refuse": refuse, "observe": observe, "pace": throttle}, listDisallowed)
+}
+
+func parseTooFast(word string) (action, error) {
+	return oneOf(word, map[string]action{"refuse": refuse, "observe": observe, "wait": wait}, listTooFast)
+}
+
+func parseOffHours(word string) (action, error) {
+	return oneOf(word, map[string]action{"refuse": refuse, "observe": observe}, listOffHours)
 }
 
 func parseUnreachable(word string) (deny bool, err error) {

@@ -27,7 +27,7 @@ func (h *Handler) tell(r *http.Request, a *asked, j *judgement) {
 		return
 	}
 	message := "robot refused"
-	if j.action == observe {
+	if !j.refused {
 		message = "robot observed, not refused"
 	}
 	if entry := h.notice.Check(zap.InfoLevel, message); entry != nil {

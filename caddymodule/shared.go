@@ -2,7 +2,9 @@ package caddymodule
 
 import (
 	"crypto/rand"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -25,11 +27,13 @@ const (
 )
 
 // shared is what all handlers of the process have in common and what outlives a config
-// reload: who was asked for at what pace, which User-Agents were read, and the last good
-// robots.txt of each source.
+// reload: who came at what pace and who is banned, which User-Agents were read, and the last
+// good robots.txt of each source.
 type shared struct {
 	crawlers *crawler.Cache
-	pace     *ratelimit.Memory
+	memory   *ratelimit.Memory // paces and bans
+	waiting  *waiting
+	bans     *banKeeper
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped
@@ -68,9 +72,12 @@ const sharedKey = "robots"
 // acquireShared returns the process-wide state; releaseShared must follow.
 func acquireShared() (*shared, error) {
 	value, _, err := pool.LoadOrNew(sharedKey, func() (caddy.Destructor, error) {
+		memory := ratelimit.NewMemory(ratelimit.DefaultMaxKeys)
 		return &shared{
 			crawlers: crawler.NewCache(maxUserAgents),
-			pace:     ratelimit.NewMemory(ratelimit.DefaultMaxKeys),
+			memory:   memory,
+			waiting:  newWaiting(),
+			bans:     &banKeeper{bans: memory.Bans(), now: time.Now},
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),
@@ -115,8 +122,39 @@ func (sh *shared) resolver(address string) *verify.DNS {
 
 // Destruct implements caddy.Destructor.
 func (sh *shared) Destruct() error {
+	sh.bans.close()
 	for _, dns := range sh.resolvers {
 		dns.Close()
 	}
 	return nil
+}
+
+// latest is one value of each handler that has one, such as its logger, for what outlives
+// them: the newest counts, so that a config which is refused leaves nothing behind. It is
+// safe for concurrent use. The zero latest is empty.
+type latest[T any] struct {
+	mu     sync.Mutex // guards values
+	values []*T
+}
+
+// add makes v the newest, until remove is called. Of the last handler the value stays.
+func (l *latest[T]) add(v T) (remove func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := &v
+	l.values = append(l.values, p)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.values) > 1 {
+			l.values = slices.DeleteFunc(l.values, func(q *T) bool { return q == p })
+		}
+	}
+}
+
+// get returns the newest value; add must have been called.
+func (l *latest[T]) get() T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *l.values[len(l.values)-1]
 }

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -97,9 +96,7 @@ func (t *trapped) list(now time.Time) []capture {
 
 // release forgets the clients of an address, and returns how many there were.
 func (t *trapped) release(address string) int {
-	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
-		address = addr.Unmap().String() // as Caddy writes it
-	}
+	address = plainAddress(address)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := len(t.clients)

@@ -1,0 +1,115 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/ratelimit"
+)
+
+// keptBans are bans as a Caddy keeps them that was just started.
+func keptBans(t *testing.T, where storage, clock *testClock) (*ratelimit.Bans, *banKeeper, *observer.ObservedLogs) {
+	t.Helper()
+	core, logs := observer.New(zap.DebugLevel)
+	bans := ratelimit.NewMemory(ratelimit.DefaultMaxKeys).Bans()
+	k := &banKeeper{bans: bans, now: clock.now}
+	k.keep(where, zap.New(core))
+	t.Cleanup(k.close)
+	return bans, k, logs
+}
+
+func banClock() *testClock { return newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)) }
+
+// hourly is a ban of a robot for an hour.
+func hourly(robot string, clock *testClock) ratelimit.Ban {
+	return ratelimit.Ban{
+		Key:     ratelimit.Key{Site: "site.example", Robot: robot, Standing: "unverified"},
+		Address: "203.0.113.7", Since: clock.now(), Until: clock.now().Add(time.Hour), Line: 2, Rule: "Disallow: /",
+	}
+}
+
+func TestBansSurviveARestart(t *testing.T) {
+	where, clock := memory{}, banClock()
+	before, k, _ := keptBans(t, where, clock)
+	before.Put(hourly("gptbot", clock))
+	k.close()
+	clock.advance(time.Minute)
+	after, _, logs := keptBans(t, where, clock)
+	got := after.List(clock.now())
+	if len(got) != 1 {
+		t.Fatalf("bans after a restart: got %d, want 1; log: %v", len(got), logs.All())
+	}
+	want := before.List(clock.now())[0]
+	if !got[0].Since.Equal(want.Since) || !got[0].Until.Equal(want.Until) || got[0].Key != want.Key || got[0].Address != want.Address || got[0].Rule != want.Rule || got[0].Line != want.Line {
+		t.Errorf("ban after a restart: got %+v, want %+v", got[0], want)
+	}
+}
+
+func TestABanThatWasLiftedOrIsOverIsNotBackAfterARestart(t *testing.T) {
+	where, clock := memory{}, banClock()
+	before, k, _ := keptBans(t, where, clock)
+	lifted, over, lasting := hourly("gptbot", clock), hourly("ccbot", clock), hourly("bytespider", clock)
+	lasting.Until = clock.now().Add(24 * time.Hour)
+	for _, b := range []ratelimit.Ban{lifted, over, lasting} {
+		before.Put(b)
+	}
+	k.save()
+	before.Lift(lifted.Key, lifted.Address)
+	k.close()
+	clock.advance(2 * time.Hour)
+	after, _, _ := keptBans(t, where, clock)
+	if got := after.List(clock.now()); len(got) != 1 || got[0].Key.Robot != "bytespider" {
+		t.Errorf("bans after a restart: got %+v, want that of bytespider", got)
+	}
+}
+
+func TestBansThatCannotBeReadAreKeptAside(t *testing.T) {
+	where, clock := memory{bansKey: []byte("{not json")}, banClock()
+	bans, _, logs := keptBans(t, where, clock)
+	if n := len(bans.List(clock.now())); n != 0 {
+		t.Errorf("bans: got %d, want none", n)
+	}
+	if got := string(where[bansKey+".unreadable"]); got != "{not json" {
+		t.Errorf("kept aside: got %q", got)
+	}
+	if logs.FilterLevelExact(zap.WarnLevel).Len() != 1 {
+		t.Errorf("log: got %v, want one warning", logs.All())
+	}
+}
+
+// brokenStorage is Caddy's storage when its disk is full.
+type brokenStorage struct{}
+
+func (brokenStorage) Load(context.Context, string) ([]byte, error) {
+	return nil, errors.New("input/output error")
+}
+
+func (brokenStorage) Store(context.Context, string, []byte) error {
+	return errors.New("no space left on device")
+}
+
+func TestStorageThatIsOutOfOrderIsToldOnce(t *testing.T) {
+	clock := banClock()
+	bans, k, logs := keptBans(t, brokenStorage{}, clock)
+	for range 3 {
+		bans.Put(hourly("gptbot", clock))
+		clock.advance(time.Second)
+		k.save()
+	}
+	if n := len(bans.List(clock.now())); n != 1 {
+		t.Errorf("bans: got %d, want 1, in memory", n)
+	}
+	var told []string
+	for _, entry := range logs.All() {
+		told = append(told, entry.Message)
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "could not be loaded") || !strings.Contains(told[1], "could not be stored") {
+		t.Errorf("log: got %q, want one warning of each kind", told)
+	}
+}

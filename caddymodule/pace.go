@@ -1,0 +1,190 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// pace judges when the request came. A request that is refused costs the robot nothing.
+func (h *Handler) pace(r *http.Request, j *judgement) {
+	now := h.now()
+	binding := j.decision.Binding
+	if open, opens, line := binding.Pace().Visit(now); !open {
+		j.line, j.rule, j.retryAfter = line, visitTime(binding, line), opens.Sub(now)
+		h.against(j, OffHours, h.settings.offHours)
+		if j.refused || h.settings.observe {
+			return
+		}
+	}
+	d := h.demand(j, now)
+	if d.rate.Documents == 0 || counted(r) {
+		return
+	}
+	switch result, offence := h.take(r, j, d, now); {
+	case result.Banned():
+		h.sentence(j, result.Ban, result.RetryAfter)
+	case !result.Allowed():
+		h.tooFast(r, j, d, result, offence)
+	}
+}
+
+// demand is a pace that a client has to keep, and what is done if it does not.
+type demand struct {
+	rate      robotsrules.Rate
+	throttled bool // a disallowed page, served at a rate
+	do        action
+}
+
+// demand returns the pace that holds now: what the client's record states, else the site's
+// own default; and for a disallowed page that is served at a rate, the slower of the two.
+func (h *Handler) demand(j *judgement, now time.Time) demand {
+	d := demand{do: h.settings.tooFast}
+	rate, ok := j.decision.Binding.Pace().At(now)
+	if !ok {
+		rate = h.settings.defaultPace
+	}
+	d.rate = rate
+	if h.settings.disallowed == throttle && (j.denied != "" || !j.decision.Allowed()) {
+		d.throttled = true
+		if limit := h.settings.disallowedPace; !rate.SlowerThan(limit) {
+			d.rate = limit
+		}
+		if d.do == observe {
+			d.do = refuse // or it would be served at any rate
+		}
+	}
+	return d
+}
+
+// take has the pace judged, and the ban with it where both can be asked at once. It also
+// tells whether a refusal is an offence that was not counted yet. A disallowed page that is
+// served at a rate has a budget of its own.
+func (h *Handler) take(r *http.Request, j *judgement, d demand, now time.Time) (result ratelimit.Result, offence bool) {
+	q := ratelimit.Request{
+		Key:   h.budget(r, j),
+		Limit: ratelimit.PerPeriod(d.rate.Documents, d.rate.Period),
+		Line:  d.rate.Line, Rule: d.rate.Text,
+	}
+	if d.throttled {
+		q.Key.Standing = "disallowed " + q.Key.Standing
+	}
+	if d.do == wait && mayBeHeld(r) && !h.settings.observe {
+		return h.hold(r, q)
+	}
+	apart := d.throttled || d.do == wait
+	if !apart && d.do == refuse && h.bannable(j) {
+		q.Ban, q.Address = h.settings.ban, h.answerable(r, j)
+	}
+	// An error would mean a store that could not be asked, and refuses nobody.
+	result, _ = h.limiter.Take(r.Context(), q, now)
+	return result, apart
+}
+
+// tooFast notes a verdict against the pace.
+func (h *Handler) tooFast(r *http.Request, j *judgement, d demand, result ratelimit.Result, offence bool) {
+	j.retryAfter = result.RetryAfter
+	if d.throttled {
+		j.throttle = d.rate.Text
+	} else {
+		j.line, j.rule = d.rate.Line, d.rate.Text
+	}
+	h.against(j, TooFast, d.do)
+	if result.New {
+		h.tellBan(r, j, result.Ban)
+	}
+	if offence {
+		h.offend(r, j)
+	}
+}
+
+// countedKey is the request variable that says that a request was counted against a pace.
+const countedKey = "robots.counted"
+
+// counted marks r as counted, and tells whether it was already: a request that meets two
+// handlers, one for the site and one for a part of it, is still one request.
+func counted(r *http.Request) bool {
+	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	if !ok {
+		return false
+	}
+	if _, ok := vars[countedKey]; ok {
+		return true
+	}
+	vars[countedKey] = true
+	return false
+}
+
+// budget is whose pace a request counts against: one for each robot of a site, however
+// many addresses it comes from. A client without a robot's name is its address. Nobody
+// spends a verified robot's budget by taking its name.
+func (h *Handler) budget(r *http.Request, j *judgement) ratelimit.Key {
+	robot := j.who.Key
+	if robot == "" {
+		robot = clientAddress(r)
+	}
+	key := ratelimit.Key{Site: hostOf(r), Robot: robot, Standing: j.proof.standing()}
+	if h.settings.observe {
+		key.Standing = observedStandings[key.Standing]
+	}
+	return key
+}
+
+// observedStandings are the standings of those who are only observed: what is counted then
+// never counts in earnest.
+var observedStandings = map[string]string{
+	"":                         observed,
+	verify.Unverified.String(): observed + " " + verify.Unverified.String(),
+	verify.Verified.String():   observed + " " + verify.Verified.String(),
+	verify.Impostor.String():   observed + " " + verify.Impostor.String(),
+}
+
+const observed = "observed"
+
+// visitTime returns the Visit-time line with that number, as written.
+func visitTime(binding *robotsrules.Binding, line int) string {
+	for _, group := range binding.Groups() {
+		if group.VisitTime != nil && group.VisitTime.Line == line {
+			return group.VisitTime.Text
+		}
+	}
+	return ""
+}
+
+// optionalRate reads the rate of an option, the zero value where it is not set.
+func optionalRate(option, text string) (robotsrules.Rate, error) {
+	if text == "" {
+		return robotsrules.Rate{}, nil
+	}
+	rate, ok := robotsrules.ParseRate(text)
+	if !ok {
+		return rate, fmt.Errorf("%s: %q is not a rate; write documents/time as in Request-rate, such as 1/10s or 10/1m", option, text)
+	}
+	rate.Text = option + " " + text // as it is told to a robot
+	return rate, nil
+}
+
+// checkPace returns an error for options of the pace that make no sense together.
+func (h *Handler) checkPace() error {
+	s, err := h.readOptions()
+	switch {
+	case err != nil:
+		return err
+	case s.disallowed == throttle && h.DisallowedPace == "":
+		return errors.New("disallowed pace: write the rate too, such as disallowed pace 1/1m")
+	case s.disallowed != throttle && h.DisallowedPace != "":
+		return errors.New("disallowed_pace is for disallowed pace; write disallowed pace, or remove disallowed_pace")
+	case s.tooFast == wait && s.maxWait == 0:
+		return errors.New("too_fast wait: write how long at the most, such as too_fast wait 10s")
+	case s.tooFast != wait && s.maxWait != 0:
+		return errors.New("max_wait is for too_fast wait; write too_fast wait, or remove max_wait")
+	}
+	return h.checkBan(s)
+}
