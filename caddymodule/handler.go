@@ -191,6 +191,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.now = time.Now
 	}
 	h.notice = sampled(ctx.Logger())
+	if h.Ban != nil || h.Share != nil {
+		// Before a fleet tells of bans that were lifted meanwhile.
+		h.leave = append(h.leave, h.shared.bans.keep(ctx.Storage(), ctx.Logger()))
+	}
 	if h.limiter, err = h.chooseLimiter(); err != nil {
 		return err
 	}
@@ -204,9 +208,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.letGo = sync.OnceFunc(func() { close(h.closing) })
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
 		server.RegisterOnShutdown(h.letGo) // Cleanup comes after the last request
-	}
-	if h.Ban != nil {
-		h.leave = append(h.leave, h.shared.bans.keep(ctx.Storage(), ctx.Logger()))
 	}
 	if h.Verify != nil {
 		lists := &rangeLists{shared: h.shared, log: ctx.Logger(), now: h.now}

@@ -62,7 +62,7 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 		h.Sources = []Source{{Text: robotsTxt}}
 	}
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	if h.Ban != nil {
+	if h.Ban != nil || h.Share != nil {
 		ctx = contextWithStorage(t)
 	}
 	t.Cleanup(cancel)
