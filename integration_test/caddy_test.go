@@ -70,7 +70,7 @@ func caddyBinary(tb testing.TB) string {
 	return filepath.Join(binary.dir, "caddy")
 }
 
-// caddy is a running Caddy. Its methods are safe for concurrent use.
+// caddy is a running Caddy. Its methods are safe for concurrent use, but for restart.
 type caddy struct {
 	log     *logbook
 	home    string
@@ -98,31 +98,48 @@ const prelude = `{
 func startWith(tb testing.TB, caddyfile string, env map[string]string) *caddy {
 	tb.Helper()
 	c := &caddy{
-		log:   newLogbook(),
-		home:  tb.TempDir(),
-		env:   map[string]string{"PORT": freePort(tb), "PORT2": freePort(tb), "ADMIN": "127.0.0.1:" + freePort(tb)},
-		ended: make(chan struct{}),
+		home: tb.TempDir(),
+		env:  map[string]string{"PORT": freePort(tb), "PORT2": freePort(tb), "ADMIN": "127.0.0.1:" + freePort(tb)},
 	}
 	maps.Copy(c.env, env)
-	config := filepath.Join(c.home, "Caddyfile")
-	write(tb, config, caddyfile)
+	write(tb, filepath.Join(c.home, "Caddyfile"), caddyfile)
+	c.run(tb)
+	return c
+}
 
-	run := exec.Command(caddyBinary(tb), "run", "--config", config, "--adapter", "caddyfile")
+// run starts the process, with a new log, and returns when it answers.
+func (c *caddy) run(tb testing.TB) {
+	tb.Helper()
+	ended := make(chan struct{})
+	c.log, c.ended = newLogbook(), ended
+
+	run := exec.Command(caddyBinary(tb), "run", "--config", filepath.Join(c.home, "Caddyfile"), "--adapter", "caddyfile")
 	run.Dir = ".."
 	run.Env = c.environment()
 	run.Stderr = c.log
 	if err := run.Start(); err != nil {
 		tb.Fatalf("starting caddy: %v", err)
 	}
+	first := c.process == nil
 	c.process = run.Process
 	go func() {
 		_ = run.Wait() // how it ended shows in the log
-		close(c.ended)
+		close(ended)
 	}()
-	tb.Cleanup(func() { c.close(tb) })
+	if first {
+		tb.Cleanup(func() { c.close(tb) })
+	}
 	c.log.wait(tb, "the configuration is served", c.ended, message("serving initial configuration"))
 	c.ownsPort(tb, c.env["PORT"])
-	return c
+}
+
+// restart ends the process with a signal and starts another one with the same files at the
+// same ports.
+func (c *caddy) restart(tb testing.TB, signal syscall.Signal) {
+	tb.Helper()
+	c.end(tb, signal)
+	c.checkLog(tb)
+	c.run(tb)
 }
 
 // environment is the process's own: nothing of the developer's Caddy is read or written.
@@ -144,8 +161,13 @@ func (c *caddy) close(tb testing.TB) {
 	case <-c.ended:
 		tb.Error("caddy ended before the test did")
 	default:
-		c.stop(tb)
+		c.end(tb, syscall.SIGTERM)
 	}
+	c.checkLog(tb)
+}
+
+// checkLog fails the test if the log of the process, which has ended, tells of a defect.
+func (c *caddy) checkLog(tb testing.TB) {
 	text := c.log.String()
 	for _, defect := range []string{"WARNING: DATA RACE", "panic serving", "goroutine 1 [", `"level":"panic"`} {
 		if strings.Contains(text, defect) {
@@ -157,14 +179,15 @@ func (c *caddy) close(tb testing.TB) {
 	}
 }
 
-func (c *caddy) stop(tb testing.TB) {
-	_ = c.process.Signal(syscall.SIGTERM) // it may be gone already
+// end sends the process a signal and returns when it is gone.
+func (c *caddy) end(tb testing.TB, signal syscall.Signal) {
+	_ = c.process.Signal(signal) // it may be gone already
 	select {
 	case <-c.ended:
 		return
 	case <-time.After(farewell):
 	}
-	tb.Errorf("caddy did not end within %s of SIGTERM", farewell)
+	tb.Errorf("caddy did not end within %s of a signal: %s", farewell, signal)
 	_ = c.process.Kill()
 	<-c.ended
 }
@@ -202,16 +225,21 @@ func (c *caddy) loadWhole(caddyfile string) (status int, body string, err error)
 // adminGet returns what the admin endpoint answers at path.
 func (c *caddy) adminGet(tb testing.TB, path string) string {
 	tb.Helper()
-	resp, err := http.Get("http://" + c.env["ADMIN"] + path)
+	status, text := c.adminAsk(tb, http.MethodGet, path)
+	if status != http.StatusOK {
+		tb.Fatalf("admin %s: status %d: %s", path, status, text)
+	}
+	return text
+}
+
+// adminAsk sends a request without a body to the admin endpoint, and returns what it answers.
+func (c *caddy) adminAsk(tb testing.TB, method, path string) (status int, body string) {
+	tb.Helper()
+	a, err := request{method: method, path: path}.try(client, "http://"+c.env["ADMIN"])
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		tb.Fatalf("admin %s: status %d, error %v: %s", path, resp.StatusCode, err, text)
-	}
-	return string(text)
+	return a.status, a.body
 }
 
 // ownsPort fails the test unless exactly one socket listens at port. Caddy listens with

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -44,7 +45,12 @@ type request struct {
 
 // try sends a request to the site at base, such as http://127.0.0.1:8480.
 func (q request) try(c *http.Client, base string) (answer, error) {
-	req, err := http.NewRequest(q.method, base+q.path, nil)
+	return q.tryUntil(context.Background(), c, base)
+}
+
+// tryUntil sends a request whose client leaves when ctx is done.
+func (q request) tryUntil(ctx context.Context, c *http.Client, base string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, q.method, base+q.path, nil)
 	if err != nil {
 		return answer{}, err
 	}

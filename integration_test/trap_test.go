@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -185,20 +184,7 @@ func (c *caddy) trapped(t *testing.T) []evidence {
 // release asks the admin endpoint, with any method, about an address.
 func (c *caddy) release(t *testing.T, method, query string) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequest(method, "http://"+c.env["ADMIN"]+"/robots/trapped"+query, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	return c.adminAsk(t, method, "/robots/trapped"+query)
 }
 
 func TestTheOwnerSeesWhoIsTrappedAndLetsThemGo(t *testing.T) {

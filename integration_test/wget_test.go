@@ -11,20 +11,16 @@ import (
 	"testing"
 )
 
-// mirror runs GNU wget on pages of the site, into an empty folder. It returns the paths
-// of the files that it got and of the pages that it was refused,
-// both in order.
-func mirror(t *testing.T, c *caddy, robots string, pages ...string) (got, refused []string) {
+// wget runs GNU wget with these arguments and those of a recursive fetch into an empty
+// folder. It returns the paths of the files that it got, and what it says.
+func wget(t *testing.T, args ...string) (got []string, out string) {
 	t.Helper()
 	folder := t.TempDir()
-	args := []string{"--recursive", "--level=inf", "--no-verbose", "--no-host-directories", "--no-config",
-		"--tries=2", "--timeout=30", "--execute", "robots=" + robots, "--directory-prefix", folder}
-	for _, page := range pages {
-		args = append(args, "http://"+c.address()+page)
-	}
-	wget := exec.Command("wget", args...)
-	wget.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=" + folder, "no_proxy=*"}
-	out, _ := wget.CombinedOutput() // wget ends with status 8 where a page was refused
+	fixed := []string{"--recursive", "--level=inf", "--no-verbose", "--no-host-directories", "--no-config",
+		"--timeout=30", "--directory-prefix", folder}
+	run := exec.Command("wget", append(fixed, args...)...)
+	run.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=" + folder, "no_proxy=*"}
+	said, _ := run.CombinedOutput() // wget ends with status 8 where a page was refused
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			path, relErr := filepath.Rel(folder, name)
@@ -36,13 +32,26 @@ func mirror(t *testing.T, c *caddy, robots string, pages ...string) (got, refuse
 	if err != nil {
 		t.Fatal(err)
 	}
+	return got, string(said)
+}
+
+// mirror runs GNU wget on pages of the site, into an empty folder. It returns the paths
+// of the files that it got and of the pages that it was refused,
+// both in order.
+func mirror(t *testing.T, c *caddy, robots string, pages ...string) (got, refused []string) {
+	t.Helper()
+	args := []string{"--tries=2", "--execute", "robots=" + robots}
+	for _, page := range pages {
+		args = append(args, "http://"+c.address()+page)
+	}
+	got, out := wget(t, args...)
 	slices.Sort(got)
 	if len(got) == 0 {
 		t.Fatalf("wget got nothing:\n%s", out)
 	}
 	// A page is named on a line of its own, and the error on the next.
 	failure := regexp.MustCompile(`(?m)^http://[^/\s]+(/\S*):\n.* ERROR 403`)
-	for _, m := range failure.FindAllStringSubmatch(string(out), -1) {
+	for _, m := range failure.FindAllStringSubmatch(out, -1) {
 		refused = append(refused, m[1])
 	}
 	slices.Sort(refused)
