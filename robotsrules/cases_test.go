@@ -41,7 +41,7 @@ type row struct {
 }
 
 // expectationSections names the sections that state what is expected.
-var expectationSections = []string{"decisions", "sentences", "named", "diagnostics", "outline", "pace"}
+var expectationSections = []string{"decisions", "sentences", "named", "diagnostics", "outline", "pace", "shadowed", "differences"}
 
 // loadCases reads every case that matches one of the globs below testdata.
 func loadCases(tb testing.TB, globs ...string) []testCase {

@@ -132,6 +132,12 @@
 //     have 48 rates with times.
 //   - At most 1,000 diagnostics are kept; a last one counts the others.
 //
+// # Trying a file
+//
+// [File].Diagnostics say what Parse could not read as it is written. [Policy.Shadowed]
+// finds the rules that never decide, and [Differences] what robots decide
+// otherwise that read by another dialect.
+//
 // # Cost
 //
 // Reading and compiling take time in proportion to the length of the text. Find

@@ -17,6 +17,8 @@ var runners = map[string]func(*testing.T, testCase, []row){
 	"diagnostics": checkDiagnostics,
 	"outline":     checkOutline,
 	"pace":        checkPace,
+	"shadowed":    checkShadowed,
+	"differences": checkDifferences,
 }
 
 func TestDecisionsOfTheSeeds(t *testing.T)      { runCases(t, "decide/seeds/*.txt") }
