@@ -34,6 +34,8 @@ var leaves = map[string][]string{
 	"robotsrules":           nil,
 	"crawler":               {"github.com/mssola/useragent"},
 	"crawler/verify":        {"github.com/dunglas/httpsfv"},
+	"accesslog":             {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
+	"compliance":            nil,
 	"ratelimit":             nil,
 	"ratelimit/limitertest": {module + "/ratelimit"},
 	"ratelimit/redis":       {module + "/ratelimit", goRedis, goRedis + "/maintnotifications"},
@@ -65,7 +67,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 		}
 	}
-	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "ratelimit"} {
+	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "ratelimit", "accesslog", "compliance"} {
 		if checked[folder] == 0 {
 			t.Errorf("no Go file was found in %s", folder)
 		}

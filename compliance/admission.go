@@ -1,0 +1,160 @@
+package compliance
+
+import (
+	"hash/maphash"
+	"math"
+	"strings"
+)
+
+// enter returns the row in which the events of a key are to be noted: that which it has, a
+// new one, or the one of the others of its site.
+func (l *Ledger) enter(k key, fingerprint uint64, at int64) *row {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rowOf(k, fingerprint, at, 1)
+}
+
+// absorb adds what is noted in a row of another ledger.
+func (l *Ledger) absorb(from *row) {
+	fingerprint := l.fingerprint(&from.key)
+	if !l.options.WholeAddresses {
+		from.offences.mask()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rowOf(from.key, fingerprint, from.last, from.visits()).merge(from)
+}
+
+// rowOf returns the row of a key that comes with so many requests. Callers hold mu.
+func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *row {
+	s := l.siteOf(k.site, at, requests)
+	if s.name != k.site {
+		k.site = s.name
+		fingerprint = l.fingerprint(&k)
+	}
+	if k.class == others {
+		return l.othersOf(s)
+	}
+	if r := l.index.find(fingerprint, &k); r != nil {
+		return r
+	}
+	if len(l.rows) < l.options.MaxRobots {
+		l.robots.floor = 0
+		return l.add(s, k, fingerprint)
+	}
+	earlier := l.robots.knock(fingerprint) - 1
+	var lightest *row
+	opens := l.robots.opens(earlier+requests, at, func() (weight uint64) {
+		lightest, weight = l.lightestRow(at)
+		return weight
+	})
+	if !opens {
+		return l.othersOf(s)
+	}
+	l.remove(lightest, lightest.site)
+	r := l.add(s, k, fingerprint)
+	r.earlier = earlier
+	return r
+}
+
+// siteOf returns the site of this name, or the one for all that have no place. Callers
+// hold mu.
+func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
+	if s := l.bySite[name]; s != nil {
+		return s
+	}
+	if name == OtherSites {
+		return l.elsewhere
+	}
+	earlier := uint64(0)
+	if len(l.bySite) < l.options.MaxSites {
+		l.hosts.floor = 0
+	} else {
+		earlier = l.hosts.knock(maphash.String(l.sites, name)) - 1
+		var lightest *site
+		opens := l.hosts.opens(earlier+requests, at, func() (weight uint64) {
+			lightest, weight = l.lightestSite(at)
+			return weight
+		})
+		if !opens {
+			return l.elsewhere
+		}
+		l.removeSite(lightest)
+	}
+	s := &site{name: strings.Clone(name), earlier: earlier}
+	l.bySite[s.name] = s
+	return s
+}
+
+// othersOf returns the row for a site's robots that have none of their own. Callers hold mu.
+func (l *Ledger) othersOf(s *site) *row {
+	if s.others == nil {
+		s.others = newRow(key{site: s.name, class: others})
+	}
+	return s.others
+}
+
+// lightestRow returns the row that gives way first. Callers hold mu.
+func (l *Ledger) lightestRow(at int64) (lightest *row, weight uint64) {
+	weight = math.MaxUint64
+	for _, r := range l.rows {
+		if w := r.weight(at); w < weight {
+			lightest, weight = r, w
+		}
+	}
+	return lightest, weight
+}
+
+// lightestSite returns the site that gives way first: that whose rows weigh the least
+// together. Callers hold mu.
+func (l *Ledger) lightestSite(at int64) (lightest *site, weight uint64) {
+	for _, s := range l.bySite {
+		s.weight = s.earlier
+		if s.others != nil {
+			s.weight += s.others.weight(at)
+		}
+	}
+	for _, r := range l.rows {
+		r.site.weight += r.weight(at)
+	}
+	weight = math.MaxUint64
+	for _, s := range l.bySite {
+		if s.weight < weight {
+			lightest, weight = s, s.weight
+		}
+	}
+	return lightest, weight
+}
+
+// remove takes a row out. What was noted in it goes to the others of a site. Callers hold mu.
+func (l *Ledger) remove(r *row, to *site) {
+	l.index.remove(r)
+	last := len(l.rows) - 1
+	l.rows[r.place] = l.rows[last]
+	l.rows[r.place].place = r.place
+	l.rows[last] = nil
+	l.rows = l.rows[:last]
+	l.close(r, to)
+}
+
+// removeSite takes a site out. What was noted goes to all other sites. Callers hold mu.
+func (l *Ledger) removeSite(s *site) {
+	for i := len(l.rows) - 1; i >= 0; i-- {
+		if r := l.rows[i]; r.site == s {
+			l.remove(r, l.elsewhere)
+		}
+	}
+	if s.others != nil {
+		l.close(s.others, l.elsewhere)
+	}
+	delete(l.bySite, s.name)
+}
+
+// close ends a row: nothing is noted in it any more, and what was goes to the others of a
+// site. Callers hold mu.
+func (l *Ledger) close(r *row, to *site) {
+	r.mu.Lock()
+	r.gone = true
+	r.mu.Unlock()
+	l.othersOf(to).merge(r)
+}

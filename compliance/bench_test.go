@@ -1,0 +1,55 @@
+package compliance
+
+import (
+	"strconv"
+	"testing"
+)
+
+func BenchmarkNote(b *testing.B) {
+	l := NewLedger(Options{})
+	for what, e := range map[string]Event{"allowed": allowed("GPTBot"), "disallowed": disallowed("GPTBot")} {
+		b.Run(what, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				l.Note(&e)
+			}
+		})
+	}
+}
+
+func BenchmarkNoteParallel(b *testing.B) {
+	for _, robots := range []int{1, 64} {
+		b.Run(strconv.Itoa(robots)+" robots", func(b *testing.B) {
+			b.ReportAllocs()
+			l, names := NewLedger(Options{}), make([]string, robots)
+			for i := range names {
+				names[i] = "Robot" + strconv.Itoa(i)
+			}
+			b.RunParallel(func(pb *testing.PB) {
+				e := allowed("")
+				for i := 0; pb.Next(); i++ {
+					e.Robot = names[i*7%robots]
+					l.Note(&e)
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkNoteStrangers notes robots that a ledger which is full does not know.
+func BenchmarkNoteStrangers(b *testing.B) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = "made-up-" + strconv.Itoa(i)
+	}
+	for times, what := range []string{"come once", "come twice"} {
+		b.Run(what, func(b *testing.B) {
+			b.ReportAllocs()
+			l, e := NewLedger(Options{}), allowed("")
+			for i := 0; b.Loop(); i++ {
+				e.Robot = names[i/(times+1)%len(names)]
+				l.Note(&e)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package compliance
+
+import (
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The drawings are paths of SVG: one for all bars of a kind, in units of a pixel.
+
+const (
+	sparkBars   = 28
+	sparkHours  = keptHours / sparkBars
+	sparkHeight = 22
+)
+
+// newSpark returns the drawing of a robot's last seven days before now, a bar for every six hours.
+func newSpark(hours []Period, now time.Time) template.HTML {
+	var bars [sparkBars]Period
+	var week Period
+	first := firstHour(now)
+	for _, h := range hours {
+		i := int(h.Time.Sub(first)/time.Hour) / sparkHours
+		if h.Time.Before(first) || i >= sparkBars {
+			continue
+		}
+		bars[i].Requests += h.Requests
+		bars[i].Disobedient += h.Disobedient
+		week.Requests += h.Requests
+		week.Disobedient += h.Disobedient
+	}
+	text := "no request in 7 days"
+	if week.Requests > 0 {
+		text = "7 days: " + grouped(week.Requests) + " requests, " + grouped(week.Disobedient) + " against the rules"
+	}
+	all, disobedient := barPaths(bars[:], 4, sparkHeight)
+	return template.HTML(`<svg role="img" aria-label="` + text + `" viewBox="0 0 112 22"><path class="all" d="` + all +
+		`"/><path class="bad" d="` + disobedient + `"/></svg>`)
+}
+
+// firstHour returns the hour that the last seven days begin with.
+func firstHour(now time.Time) time.Time {
+	return now.UTC().Truncate(time.Hour).Add(-(keptHours - 1) * time.Hour)
+}
+
+// barPaths returns the bars of all requests and, in front of them, of those that were
+// disobedient. The highest is as high as the drawing, the lowest can still be seen.
+func barPaths(bars []Period, width, height int) (all, disobedient string) {
+	most := uint64(1)
+	for _, b := range bars {
+		most = max(most, b.Requests)
+	}
+	var a, d strings.Builder
+	draw := func(b *strings.Builder, i int, n uint64) {
+		if n == 0 {
+			return
+		}
+		b.WriteString("M" + strconv.Itoa(i*width+width/2) + " " + strconv.Itoa(height))
+		b.WriteString("V" + strconv.Itoa(height-max(1, int(math.Round(float64(n)/float64(most)*float64(height))))))
+	}
+	for i, b := range bars {
+		draw(&a, i, b.Requests)
+		draw(&d, i, b.Disobedient)
+	}
+	return a.String(), d.String()
+}
+
+// daysView is a site's last ninety days, a bar for each.
+type daysView struct {
+	All, Disobedient string
+	Text             string
+	Most             string // requests on a day
+	First, Last      string
+}
+
+// newDays returns the bars of the days before now.
+func newDays(days []Period, now time.Time) daysView {
+	first := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-keptDays)
+	v := daysView{First: first.Format("2 Jan"), Last: now.UTC().Format("2 Jan")}
+	var bars [keptDays]Period
+	var sum, most Period
+	for _, d := range days {
+		i := int(d.Time.Sub(first) / (24 * time.Hour))
+		if d.Time.Before(first) || i >= keptDays {
+			continue
+		}
+		bars[i] = d
+		sum.Requests += d.Requests
+		sum.Disobedient += d.Disobedient
+		if d.Requests > most.Requests {
+			most = d
+		}
+	}
+	if sum.Requests == 0 {
+		v.Text = "no request in 90 days"
+		return v
+	}
+	v.Most = grouped(most.Requests)
+	v.Text = "90 days: " + grouped(sum.Requests) + " requests, " + grouped(sum.Disobedient) +
+		" against the rules; most on " + most.Time.Format("2 January") + ", " + v.Most + " requests"
+	v.All, v.Disobedient = barPaths(bars[:], 6, 72)
+	return v
+}
+
+// heatView is a site's last seven days by the hour: the larger a square, the more requests
+// were against the rules.
+type heatView struct {
+	Calm   string    // hours with requests that all kept the rules
+	Levels [4]string // the others, from few to many
+	Most   string    // against the rules in an hour; empty: none
+	Text   string
+	Days   []heatDay
+}
+
+// heatDay is a day of the heat strip.
+type heatDay struct {
+	Name                  string
+	Requests, Disobedient numberView
+	Worst                 string // hour
+}
+
+// heatCell is the side of an hour's square, in pixels.
+const heatCell = 12
+
+// newHeat returns the last seven days before now, in UTC.
+func newHeat(hours []Period, now time.Time) heatView {
+	today := now.UTC().Truncate(24 * time.Hour)
+	first := today.AddDate(0, 0, -6)
+	var cells [7 * 24]Period
+	most := uint64(0)
+	for _, h := range hours {
+		if i := int(h.Time.Sub(first) / time.Hour); !h.Time.Before(first) && i < len(cells) {
+			cells[i] = h
+			most = max(most, h.Disobedient)
+		}
+	}
+	var v heatView
+	var calm strings.Builder
+	var levels [len(v.Levels)]strings.Builder
+	for i, c := range cells {
+		switch {
+		case c.Disobedient > 0:
+			level := int(math.Ceil(float64(len(levels))*math.Sqrt(float64(c.Disobedient)/float64(most)))) - 1
+			square(&levels[level], i, [...]int{4, 6, 8, 10}[level])
+		case c.Requests > 0:
+			square(&calm, i, 2)
+		}
+	}
+	v.Calm = calm.String()
+	for i := range levels {
+		v.Levels[i] = levels[i].String()
+	}
+	for day := range 7 {
+		v.Days = append(v.Days, newHeatDay(first.AddDate(0, 0, day), cells[day*24:day*24+24]))
+	}
+	v.Text = "no request against the rules in 7 days"
+	if most > 0 {
+		v.Most = grouped(most)
+		v.Text = "7 days by the hour; most requests against the rules in an hour: " + v.Most + ". The figures follow."
+	}
+	return v
+}
+
+// newHeatDay sums up a day's hours.
+func newHeatDay(day time.Time, hours []Period) heatDay {
+	var sum Period
+	worst := 0
+	for i, h := range hours {
+		sum.Requests += h.Requests
+		sum.Disobedient += h.Disobedient
+		if h.Disobedient > hours[worst].Disobedient {
+			worst = i
+		}
+	}
+	d := heatDay{Name: day.Format("Mon 2 Jan"), Requests: newNumber(sum.Requests), Disobedient: newNumber(sum.Disobedient)}
+	if sum.Disobedient > 0 {
+		d.Worst = hours[worst].Time.UTC().Format("15:04")
+	}
+	return d
+}
+
+// square draws the i-th hour as a square with a side of so many pixels.
+func square(b *strings.Builder, i, side int) {
+	x, y := i%24*heatCell+(heatCell-side)/2, i/24*heatCell+(heatCell-side)/2
+	s := strconv.Itoa(side)
+	b.WriteString("M" + strconv.Itoa(x) + " " + strconv.Itoa(y) + "h" + s + "v" + s + "h-" + s + "z")
+}

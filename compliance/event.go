@@ -1,0 +1,143 @@
+package compliance
+
+import (
+	"math"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// OtherSites is the site under which stands what happened on all those beyond
+// [Options.MaxSites].
+const OtherSites = "*"
+
+// OtherRobots is the class under which stands what robots did, of each site, that have no
+// row of their own.
+const OtherRobots = "other"
+
+// What a ledger keeps of texts, in octets. Longer ones are cut.
+const (
+	maxSite   = 255
+	maxRobot  = 64
+	maxShort  = 64 // versions and records
+	maxMethod = 16
+	maxPath   = 200
+	maxRule   = 128
+)
+
+// Event is one request that was judged. The zero Event is a request that was allowed, of a
+// client that states no name, in 1970.
+type Event struct {
+	// Time is when the request came. Events should be noted in the order of their times, give or take a
+	// day; years before 1970 and after 9999 are taken for those.
+	Time time.Time
+
+	// Site is the host whose robots.txt was asked.
+	Site string
+
+	// Robot is the client's name as in its User-Agent, empty if it gives none. Class is
+	// robot, app, unstated or browser; anything else is taken for unstated. Standing is what is known
+	// of its claim to be that robot: verified, unverified, impostor, or empty if nothing
+	// can be.
+	Robot, Class, Standing string
+
+	// Verdict is what was found, and Refused whether the request was answered accordingly
+	// or only observed.
+	Verdict Verdict
+	Refused bool
+
+	// RobotsTxt says that the request was for /robots.txt. Such a request is noted as a
+	// reading of the rules and counts as nothing else.
+	RobotsTxt bool
+
+	// Version names the text of robots.txt that was in force, by a short hash.
+	Version string
+
+	// Record is the User-agent value of the record that binds the client. Line and Rule are
+	// the line that decided, its number and its text; 0 and an explanation where no line did.
+	Record string
+	Line   int
+	Rule   string
+
+	// What was asked for, from which address, and what it was answered.
+	Method, Path, Address string
+	Status                int
+}
+
+// unbound reports whether e is a person's browser that nothing binds. It is no robot, and
+// not noted.
+func (e *Event) unbound() bool {
+	return e.Class == "browser" && e.Record == "" && e.Verdict == Allowed
+}
+
+// class and standing are the words of an Event as numbers.
+type (
+	class    uint8
+	standing uint8
+)
+
+var (
+	classWords    = [...]string{"unstated", "robot", "app", "browser", OtherRobots}
+	standingWords = [...]string{"", "verified", "unverified", "impostor"}
+)
+
+// others is the class of a row that is no single robot's. No event has it.
+const others = class(len(classWords) - 1)
+
+// key says whose row it is.
+type key struct {
+	site, robot string
+	class       class
+	standing    standing
+}
+
+// set makes k say whose row an Event belongs to. Its strings are those of the Event. It fills k
+// where it is: a copy of what was just written would wait for it.
+func (k *key) set(e *Event) {
+	k.site, k.robot = cut(e.Site, maxSite), cut(e.Robot, maxRobot)
+	if i := slices.Index(classWords[:others], e.Class); i > 0 {
+		k.class = class(i)
+	}
+	if i := slices.Index(standingWords[:], e.Standing); i > 0 {
+		k.standing = standing(i)
+	}
+}
+
+// lastMoment is the last one of the year 9999, in milliseconds since 1970.
+const lastMoment = 253402300799999
+
+// moment returns t in milliseconds since 1970, not before 1970 nor after 9999.
+func moment(t time.Time) int64 {
+	if s := t.Unix(); s < 0 || s > lastMoment/1000 {
+		return min(max(s, 0), 1) * lastMoment
+	}
+	return t.UnixMilli()
+}
+
+// timeOf is the opposite of moment.
+func timeOf(at int64) time.Time { return time.UnixMilli(at).UTC() }
+
+// cut returns at most most octets of s, none of them part of a character that is cut.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for i := most; i > most-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:most]
+}
+
+// maxCount is the largest count that is kept: the largest that every reader of JSON
+// understands exactly.
+const maxCount = 1 << 53
+
+// sum returns a+b, at most maxCount.
+func sum(a, b uint64) uint64 { return min(a+b, maxCount) }
+
+// sum32 returns a+b, or the largest number if that is larger.
+func sum32(a, b uint32) uint32 {
+	return uint32(min(uint64(a)+uint64(b), math.MaxUint32))
+}

@@ -1,0 +1,134 @@
+package compliance
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fragments occur on a page by the thousand, and a template takes a microsecond or two for each
+// action. So they are put together here; what comes from outside passes through text.
+
+// text returns what comes from outside as a fragment of HTML.
+func text(s string) string { return template.HTMLEscapeString(visible(s)) }
+
+// numberView is a number as it is shown: in groups of digits and, where it is long, in short
+// for where there is little room.
+type numberView struct {
+	Value uint64
+	HTML  template.HTML
+}
+
+func newNumber(n uint64) numberView {
+	if n < 100_000 {
+		return numberView{n, template.HTML(grouped(n))}
+	}
+	return numberView{n, template.HTML(`<span class="full">` + grouped(n) + `</span><span class="short">` + compact(n) + `</span>`)}
+}
+
+// newCount returns a number and, where it may be more, says so.
+func newCount(n uint64, atLeast bool) template.HTML {
+	if atLeast {
+		return "≥ " + newNumber(n).HTML
+	}
+	return newNumber(n).HTML
+}
+
+// writeItem writes an item of a list: how often something was, and what.
+func writeItem(b *strings.Builder, n uint64, atLeast bool, what template.HTML) {
+	b.WriteString("<li><b>" + string(newCount(n, atLeast)) + "</b> <span>" + string(what) + "</span></li>\n")
+}
+
+// newName returns what is said of who a robot is, with a link to its evidence, if there is any.
+func newName(r *Robot, detail string) template.HTML {
+	var b strings.Builder
+	name := template.HTMLEscapeString(robotName(r))
+	if detail != "" {
+		name = `<a href="#` + detail + `">` + name + `</a>`
+	}
+	b.WriteString(name)
+	switch r.Standing {
+	case "":
+	case "verified":
+		b.WriteString(` <span class="mark"><span aria-hidden="true">✓</span> verified</span>`)
+	case "impostor":
+		b.WriteString(` <span class="mark bad"><span aria-hidden="true">✗</span> impostor</span>`)
+	default:
+		b.WriteString(` <span class="mark">` + text(r.Standing) + `</span>`)
+	}
+	if r.Robot != "" && r.Class != "robot" {
+		b.WriteString(` <span class="soft">` + text(r.Class) + `</span>`)
+	}
+	if r.Record != "" {
+		b.WriteString(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
+	}
+	return template.HTML(b.String())
+}
+
+// newCells returns the cells of a robot's row that say how many requests had each verdict
+// against the rules.
+func newCells(t *Tally) template.HTML {
+	var b strings.Builder
+	for _, v := range verdictTexts {
+		if n := t.Of(v.verdict).Requests; n > 0 {
+			b.WriteString(`<td role="cell" class="count" data-l="` + v.text + `">` + string(newNumber(n).HTML) + `</td>`)
+		} else {
+			b.WriteString(`<td role="cell" class="count none">0</td>`)
+		}
+	}
+	return template.HTML(b.String())
+}
+
+// newStamp returns a time as it is read at another: without the year if it is the same. It
+// returns nothing for the zero time.
+func newStamp(t, now time.Time) template.HTML {
+	switch {
+	case t.IsZero():
+		return ""
+	case t.Year() == now.Year():
+		return stampAs(t, "2 Jan, 15:04")
+	default:
+		return stampAs(t, "2 Jan 2006")
+	}
+}
+
+// stampAs returns a time in a layout of package time.
+func stampAs(t time.Time, layout string) template.HTML {
+	t = t.UTC()
+	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format(layout) + `</time>`)
+}
+
+// newRule returns a line of robots.txt, with a link to where it is on the page, if it is there.
+func newRule(line int, rule string, from *textView) template.HTML {
+	var b strings.Builder
+	if line > 0 {
+		n := strconv.Itoa(line)
+		switch id := from.anchor(line, rule); {
+		case id != "":
+			b.WriteString(`<a href="#` + id + `">line ` + n + `</a> `)
+		case len(from.Lines) > 0:
+			b.WriteString(`<span class="soft">line ` + n + ` of another text</span> `)
+		default:
+			b.WriteString(`line ` + n + ` `)
+		}
+	}
+	b.WriteString(`<code>` + text(rule) + `</code>`)
+	return template.HTML(b.String())
+}
+
+// writeEvidence writes the row of a request that was disobedient.
+func writeEvidence(b *strings.Builder, e *Evidence, first bool, from *textView, now time.Time) {
+	b.WriteString("<tr><td>" + string(newStamp(e.Time, now)))
+	if first {
+		b.WriteString(` <span class="soft">the first</span>`)
+	}
+	b.WriteString("</td><td>" + text(e.Method) + " <code>" + text(e.Path) + "</code></td><td>" + known(e.Status) +
+		"</td><td>" + verdictText(e.Verdict) + "</td><td>")
+	if id := from.anchor(e.Line, e.Rule); id != "" {
+		b.WriteString(`<a href="#` + id + `">` + known(e.Line) + "</a>")
+	} else {
+		b.WriteString(known(e.Line))
+	}
+	b.WriteString("</td><td>" + text(e.Address) + "</td></tr>\n")
+}

@@ -1,0 +1,136 @@
+package compliance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// glanceView is what is seen first: how many robots there were, how many obey, and what was
+// refused.
+type glanceView struct {
+	Robots      numberView
+	Others      bool // there were more, of which each has no row of its own
+	Requests    numberView
+	Disobedient numberView
+	Refused     numberView
+	Observed    numberView
+	Obedience   string
+	Groups      []groupView   // robots by how they obey, those without any left out
+	Verdicts    []verdictView // what was against the rules, the most frequent first
+}
+
+// groupView is how many robots obey alike, as a part of a bar that is 100 long.
+type groupView struct {
+	Class, Text string
+	Count       numberView
+	At, Width   string
+}
+
+// verdictView is how many requests had a verdict, as a bar that is 100 long for the most
+// frequent one.
+type verdictView struct {
+	Text              string
+	Count             numberView
+	Refused, Observed numberView
+	Width             string
+}
+
+// mostly is the share of requests that a robot which obeys for the most part keeps the rules in.
+const mostly = 0.9
+
+// verdictTexts are the verdicts against the rules as they are said to people.
+var verdictTexts = []struct {
+	verdict Verdict
+	text    string
+}{
+	{Disallowed, "disallowed"}, {TooFast, "too fast"}, {OffHours, "off hours"}, {Impostor, "impostor"}, {Banned, "banned"},
+}
+
+// verdictText returns a verdict as it is said to people.
+func verdictText(v Verdict) string {
+	for _, t := range verdictTexts {
+		if t.verdict == v {
+			return t.text
+		}
+	}
+	return v.String()
+}
+
+// newGlance returns the view of a tally, which is that of these sites.
+func newGlance(t *Tally, sites ...Site) glanceView {
+	g := glanceView{
+		Requests: newNumber(t.Requests), Disobedient: newNumber(t.Disobedient),
+		Refused: newNumber(t.Refused), Observed: newNumber(t.Disobedient - t.Refused),
+		Obedience: percent(t.Obedience),
+	}
+	groups, others := obedient(sites)
+	g.Others = others
+	robots := uint64(0)
+	for i, n := range groups {
+		robots += n
+		if n > 0 {
+			text := [...]string{"kept every rule", "kept them nearly always", "did not listen"}[i]
+			g.Groups = append(g.Groups, groupView{Class: "g" + strconv.Itoa(i), Text: text, Count: newNumber(n)})
+		}
+	}
+	g.Robots = newNumber(robots)
+	at := 0.0
+	for i := range g.Groups {
+		width := 100 * float64(g.Groups[i].Count.Value) / float64(robots)
+		g.Groups[i].At, g.Groups[i].Width = decimal(at), decimal(width)
+		at += width
+	}
+	most := uint64(0)
+	for _, v := range verdictTexts {
+		most = max(most, t.Of(v.verdict).Requests)
+	}
+	for _, v := range verdictTexts {
+		if c := t.Of(v.verdict); c.Requests > 0 {
+			g.Verdicts = append(g.Verdicts, verdictView{
+				Text: v.text, Count: newNumber(c.Requests),
+				Refused: newNumber(c.Refused), Observed: newNumber(c.Requests - c.Refused),
+				Width: decimal(100 * float64(c.Requests) / float64(most)),
+			})
+		}
+	}
+	slices.SortStableFunc(g.Verdicts, func(a, b verdictView) int { return cmp.Compare(b.Count.Value, a.Count.Value) })
+	return g
+}
+
+// obedient returns how many robots kept every rule, nearly every one, and did not listen. A robot that came to
+// several sites counts once, by all that it did. Those without a row of their own are not counted, but
+// others says that there were some.
+func obedient(sites []Site) (groups [3]uint64, others bool) {
+	type who struct{ robot, class, standing string }
+	sums := make(map[who]Tally)
+	for i := range sites {
+		for j := range sites[i].Robots {
+			r := &sites[i].Robots[j]
+			if r.Class == OtherRobots {
+				others = true
+				continue
+			}
+			t := sums[who{r.Robot, r.Class, r.Standing}]
+			t.Requests += r.Requests
+			t.Disobedient += r.Disobedient
+			sums[who{r.Robot, r.Class, r.Standing}] = t
+		}
+	}
+	for _, t := range sums {
+		t.share()
+		switch {
+		case t.Disobedient == 0:
+			groups[0]++
+		case t.Obedience >= mostly:
+			groups[1]++
+		default:
+			groups[2]++
+		}
+	}
+	return groups, others
+}
+
+// decimal returns a length in a drawing.
+func decimal(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }

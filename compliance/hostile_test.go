@@ -1,0 +1,107 @@
+package compliance
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostile are texts that are more than text where they are not escaped.
+var hostile = []string{
+	"<script>alert(1)</script>", "</script><script>alert(1)</script>", "</style><img src=x onerror=alert(1)>",
+	"<!--", "-->", "]]>", "<![CDATA[", "'", "\"", "\" onmouseover=\"alert(1)", "'onfocus='alert(1)", "`${alert(1)}`",
+	"&lt;script&gt;", "&#0;", "&", "javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "//evil.example/",
+	"\u202egnp.exe", "\u2066\u200b\ufeff", "\x00\x01\x1b[31m\x7f", "\xff\xfe\xed\xa0\x80", "\u2028\u2029", "{{.}}", "{{template \"n\"}}",
+	"\\u003cscript\\u003e", "+ADw-script+AD4-", "a\tb", "a\rb\nc", "﷽", strings.Repeat("<", 300), strings.Repeat("\u202e", 200), "=1+1",
+}
+
+// reportOf returns a report with this text everywhere where a text can stand.
+func reportOf(text string) *Report {
+	t := Tally{Requests: 3, Disobedient: 2, Refused: 1, Obedience: 1.0 / 3, Verdicts: map[Verdict]Count{Allowed: {1, 0}, Disallowed: {2, 1}}}
+	oneLine := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return '#'
+		}
+		return r
+	}, "Disallow: /a"+text)
+	robot := Robot{
+		Robot: "r" + text, Class: "c" + text, Standing: "s" + text, Record: "u" + text, Tally: t, First: start, Last: start,
+		Fetches: 1, Fetched: start, FetchedVersion: "v" + text,
+		Lines: []Line{{1, ruleOf(oneLine), 2, false}, {7, "x" + text, 1, true}}, Paths: []Path{{text, 2, false}},
+		Evidence: []Evidence{{start, "m" + text, text, 403, Disallowed, 1, ruleOf(oneLine), text}},
+	}
+	site := Site{Site: "e" + text, Version: "w" + text, RobotsTxt: oneLine + "\n", Tally: t, Robots: []Robot{robot}}
+	return &Report{Time: start, Since: start, Total: t, Sites: []Site{site, site}}
+}
+
+func optionsOf(text string) PageOptions {
+	return PageOptions{Title: "t" + text, Source: "o" + text, Nonce: "n" + text, RefreshSeconds: 5, Links: []Link{{"l" + text, "p" + text}}}
+}
+
+// harmless is the page with which hostile ones are compared.
+var harmless struct {
+	page     string
+	elements []element
+}
+
+// checkHostile fails the test if a text changes anything but the text of a page: its elements and their
+// attributes are those of a page with a harmless text, and no character is hidden.
+func checkHostile(t *testing.T, text string) {
+	t.Helper()
+	got, want := page(t, reportOf(text), optionsOf(text)), harmless.page
+	if want == "" {
+		want = page(t, reportOf("x"), optionsOf("x"))
+		harmless.page, harmless.elements = want, parse(t, want)
+	}
+	g, w := checkMarkup(t, got), harmless.elements
+	if len(g) != len(w) {
+		t.Fatalf("%.80q: got %d elements, want %d", text, len(g), len(w))
+	}
+	for i := range g {
+		same := g[i].name == w[i].name && len(g[i].attr) == len(w[i].attr)
+		for name := range g[i].attr {
+			_, there := w[i].attr[name]
+			same = same && there
+		}
+		if !same {
+			t.Fatalf("%q: got <%s %v>, want <%s %v>", text, g[i].name, g[i].attr, w[i].name, w[i].attr)
+		}
+	}
+	for _, r := range got {
+		if r != '\n' && r != '\t' && r != '\u202f' && hidden(r) || unicode.Is(unicode.Bidi_Control, r) {
+			t.Fatalf("%.80q: got %U as it is, want an escape", text, r)
+		}
+	}
+	if gs, ws := scripts(got), scripts(want); gs != ws {
+		t.Fatalf("%q changes the script or the style", text)
+	}
+}
+
+// scripts returns all that stands in scripts and styles.
+func scripts(page string) string {
+	var b strings.Builder
+	for _, m := range rawPattern.FindAllString(page, -1) {
+		b.WriteString(m[strings.Index(m, ">"):])
+	}
+	return b.String()
+}
+
+// TestHostileTexts has all of them at once; FuzzPage begins with each.
+func TestHostileTexts(t *testing.T) {
+	checkHostile(t, strings.Join(hostile, ""))
+}
+
+func TestLinksRunNoScripts(t *testing.T) {
+	got := page(t, fewRobots(), PageOptions{Links: []Link{{"JSON", "javascript:alert(1)"}}})
+	if strings.Contains(got, "javascript:") {
+		t.Error("a link that is a script is on the page")
+	}
+}
+
+// FuzzPage puts any text in every place: it is never more than text.
+func FuzzPage(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkHostile(t, text) })
+}

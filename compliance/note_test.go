@@ -1,0 +1,234 @@
+package compliance
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func TestNoteCountsByVerdict(t *testing.T) {
+	l := NewLedger(Options{})
+	for v := range Verdict(verdicts) {
+		e := disallowed("figtree")
+		e.Verdict = v
+		note(l, e, int(v)+1)
+		e.Refused = false
+		note(l, e, 10)
+	}
+	got := only(t, l)
+	for v := range Verdict(verdicts) {
+		want := Count{Requests: uint64(v) + 11}
+		if v.Disobedient() {
+			want.Refused = uint64(v) + 1
+		}
+		if got.Of(v) != want {
+			t.Errorf("%v: got %+v, want %+v", v, got.Of(v), want)
+		}
+	}
+	// 1 to 7 of each verdict were refused, and 10 of each were not; allowed and exempt ones are never
+	// against the rules.
+	if want := (Tally{Requests: 98, Disobedient: 72, Refused: 22}); got.Requests != want.Requests || got.Disobedient != want.Disobedient || got.Refused != want.Refused {
+		t.Errorf("sums: got %d, %d, %d, want %d, %d, %d", got.Requests, got.Disobedient, got.Refused, want.Requests, want.Disobedient, want.Refused)
+	}
+	if want := 26.0 / 98; math.Abs(got.Obedience-want) > 1e-9 {
+		t.Errorf("obedience: got %v, want %v", got.Obedience, want)
+	}
+}
+
+func TestDisobedience(t *testing.T) {
+	want := map[string]bool{"allowed": false, "disallowed": true, "too_fast": true, "off_hours": true, "exempt": false, "impostor": true, "banned": true}
+	for v := range Verdict(verdicts) {
+		if got := v.Disobedient(); got != want[v.String()] {
+			t.Errorf("%v: got %v, want %v", v, got, want[v.String()])
+		}
+	}
+	if got := Verdict(99).String(); got != "allowed" {
+		t.Errorf("a number that is no verdict: got %q, want allowed", got)
+	}
+}
+
+func TestVerdictsAreReadAsWritten(t *testing.T) {
+	for v := range Verdict(verdicts) {
+		text, _ := v.MarshalText()
+		var got Verdict
+		if err := got.UnmarshalText(text); err != nil || got != v {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, v)
+		}
+	}
+	if err := new(Verdict).UnmarshalText([]byte("refused")); err == nil {
+		t.Error("an unknown word: got no error")
+	}
+}
+
+func TestRowsAreByNameClassAndStanding(t *testing.T) {
+	l := NewLedger(Options{})
+	for _, e := range []Event{
+		{Robot: "figtree", Class: "robot"},
+		{Robot: "Figtree", Class: "robot"},
+		{Robot: "figtree", Class: "app"},
+		{Robot: "figtree", Class: "robot", Standing: "verified"},
+		{Robot: "figtree", Class: "robot", Standing: "impostor"},
+		{Class: "robot"}, {Class: "app"}, {Class: "unstated"},
+		{Class: "browser", Record: "*"},
+		{Robot: "figtree", Class: "robot", Site: "b.example"},
+	} {
+		e.Time = start
+		note(l, e, 2)
+	}
+	rows := 0
+	for _, s := range l.Snapshot(start).Sites {
+		for _, r := range s.Robots {
+			rows++
+			if r.Requests != 2 {
+				t.Errorf("%q %s %s on %q: got %d requests, want 2", r.Robot, r.Class, r.Standing, s.Site, r.Requests)
+			}
+		}
+	}
+	if rows != 10 {
+		t.Errorf("rows: got %d, want 10", rows)
+	}
+}
+
+func TestWordsThatAreNotKnown(t *testing.T) {
+	l := NewLedger(Options{})
+	note(l, Event{Time: start, Class: OtherRobots, Standing: "trusted"}, 1)
+	if got := only(t, l); got.Class != "unstated" || got.Standing != "" {
+		t.Errorf("got class %q and standing %q, want unstated and none", got.Class, got.Standing)
+	}
+}
+
+func TestBrowsersThatNothingBindsAreNotNoted(t *testing.T) {
+	l := NewLedger(Options{})
+	note(l, Event{Time: start, Site: "a.example", Class: "browser"}, 1)
+	if got := l.Snapshot(start); len(got.Sites) != 0 {
+		t.Errorf("a person's browser: got %s, want nothing", asJSON(t, got))
+	}
+	note(l, Event{Time: start, Site: "a.example", Class: "browser", Verdict: Disallowed}, 1)
+	if got := only(t, l); got.Class != "browser" || got.Requests != 1 {
+		t.Errorf("a browser that is bound: got %+v", got)
+	}
+}
+
+func TestFirstAndLast(t *testing.T) {
+	l := NewLedger(Options{})
+	for _, after := range []time.Duration{hour, 0, 2 * hour} {
+		e := allowed("figtree")
+		e.Time = start.Add(after)
+		l.Note(&e)
+	}
+	if got := only(t, l); !got.First.Equal(start) || !got.Last.Equal(start.Add(2*hour)) {
+		t.Errorf("got first %v, last %v, want %v and two hours later", got.First, got.Last, start)
+	}
+}
+
+func TestReadingRobotsTxtIsNoRequest(t *testing.T) {
+	l := NewLedger(Options{})
+	for i, version := range []string{"one", "two"} {
+		l.Note(&Event{Time: start.Add(time.Duration(i) * hour), Robot: "figtree", Class: "robot", RobotsTxt: true, Version: version, Verdict: Disallowed})
+	}
+	e := allowed("figtree")
+	e.Site, e.Version, e.Time = "", "three", start.Add(2*hour)
+	l.Note(&e)
+	got := only(t, l)
+	if got.Fetches != 2 || !got.Fetched.Equal(start.Add(hour)) || got.FetchedVersion != "two" {
+		t.Errorf("got %d readings, the last at %v of %q, want 2, at %v, of two", got.Fetches, got.Fetched, got.FetchedVersion, start.Add(hour))
+	}
+	if got.Requests != 1 || len(got.Evidence) != 0 {
+		t.Errorf("got %d requests with %d evidence, want 1 without", got.Requests, len(got.Evidence))
+	}
+	if site := l.Snapshot(start).Sites[0]; site.Version != "three" {
+		t.Errorf("version of the site: got %q, want that of the last request, three", site.Version)
+	}
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	l, long := NewLedger(Options{}), strings.Repeat("ü", 1000)
+	note(l, Event{
+		Time: start, Site: long, Robot: long, Class: "robot", Verdict: Disallowed, Version: long, Record: long,
+		Line: 1, Rule: long, Method: long, Path: long, RobotsTxt: false,
+	}, 3)
+	site := l.Snapshot(start).Sites[0]
+	r := site.Robots[0]
+	for what, c := range map[string]struct {
+		got  string
+		most int
+	}{
+		"site": {site.Site, 254}, "robot": {r.Robot, 64}, "version": {site.Version, 64}, "record": {r.Record, 64},
+		"method": {r.Evidence[0].Method, 16}, "path": {r.Evidence[0].Path, 200}, "rule": {r.Lines[0].Rule, 128},
+	} {
+		if want := long[:c.most]; c.got != want {
+			t.Errorf("%s: got %d octets, %q, want %d whole characters", what, len(c.got), c.got, c.most/2)
+		}
+	}
+	if r.Requests != 3 {
+		t.Errorf("requests in one row: got %d, want 3", r.Requests)
+	}
+}
+
+func TestTimesOutOfReach(t *testing.T) {
+	for _, c := range []struct{ noted, want time.Time }{
+		{time.Time{}, time.Unix(0, 0)},
+		{time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC), time.Unix(0, 0)},
+		{time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC)},
+		{time.Date(292277026596, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMilli(lastMoment)},
+	} {
+		l := NewLedger(Options{})
+		note(l, Event{Time: c.noted}, 1)
+		got := l.Snapshot(c.noted)
+		if last := got.Sites[0].Robots[0].Last; !last.Equal(c.want) {
+			t.Errorf("%v: got %v, want %v", c.noted, last, c.want)
+		}
+		asJSON(t, got) // which refuses years above 9999
+	}
+}
+
+// TestNoteKeepsNothingOfTheEvent overwrites all texts of an event after it was noted.
+func TestNoteKeepsNothingOfTheEvent(t *testing.T) {
+	l := NewLedger(Options{})
+	var buffers [][]byte
+	text := func(s string) string {
+		b := []byte(s)
+		buffers = append(buffers, b)
+		return unsafe.String(unsafe.SliceData(b), len(b))
+	}
+	e := disallowed(text("figtree"))
+	e.Site, e.Standing, e.Class, e.Version, e.Record = text("a.example"), text("verified"), text("robot"), text("v1"), text("fig")
+	e.Rule, e.Method, e.Path, e.Address = text("Disallow: /fig"), text("FIG"), text("/figs"), text("2001:db8::1")
+	l.Note(&e)
+	banned := e
+	banned.Verdict, banned.Path, banned.Rule = Banned, text("/more"), text("Disallow: /more")
+	l.Note(&banned)
+	want := asJSON(t, l.Snapshot(start))
+	for _, b := range buffers {
+		for i := range b {
+			b[i] = 'X'
+		}
+	}
+	if got := asJSON(t, l.Snapshot(start)); got != want {
+		t.Errorf("after the event's texts were overwritten: got %s, want %s", got, want)
+	}
+}
+
+func TestZeroLedger(t *testing.T) {
+	var l Ledger
+	note(&l, disallowed("figtree"), 1)
+	l.Merge(NewLedger(Options{}))
+	if got := l.Snapshot(start); len(got.Sites) != 0 {
+		t.Errorf("got %s, want nothing", asJSON(t, got))
+	}
+	if err := NewLedger(Options{}).Unmarshal(l.Marshal()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoteDoesNotAllocate(t *testing.T) {
+	l := NewLedger(Options{})
+	for what, e := range map[string]Event{"allowed": allowed("figtree"), "disallowed": disallowed("unhipbot")} {
+		note(l, e, 1)
+		if got := testing.AllocsPerRun(1000, func() { l.Note(&e) }); got != 0 {
+			t.Errorf("allocations for a request that is %s and known: got %v, want 0", what, got)
+		}
+	}
+}

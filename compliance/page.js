@@ -1,0 +1,155 @@
+"use strict";
+(() => {
+	const all = (where, what) => Array.from(where.querySelectorAll(what));
+	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+	const shown = new Map(); // by the id of a table: what the visitor made of it
+
+	// Times are those of the viewer's zone.
+	const localTimes = (where) => {
+		const thisYear = new Date().getFullYear();
+		for (const time of all(where, "time[datetime]")) {
+			const at = new Date(time.dateTime);
+			if (isNaN(at)) continue;
+			const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+			if (at.getFullYear() !== thisYear || time.closest("header")) options.year = "numeric";
+			time.title = time.dateTime;
+			time.textContent = at.toLocaleString("en-GB", options);
+		}
+		const note = document.getElementById("zone");
+		if (note && zone !== "UTC") note.textContent = "Times are in your zone, " + zone + "; charts are in UTC.";
+	};
+
+	// What a cell is sorted by: a time, a length, a number of several forms, or its text.
+	const value = (cell) => {
+		const time = cell.querySelector("time");
+		if (time) return time.dateTime;
+		const part = cell.querySelector(".kept");
+		if (part) return part.getAttribute("width");
+		return (cell.querySelector(".full") || cell).textContent.replace(/\u202f/g, "").trim();
+	};
+
+	// A heading sorts its column: first the most, then the least.
+	const sortable = (table) => {
+		const state = shown.get(table.id);
+		const heads = all(table, "thead tr:last-child th");
+		const body = table.tBodies[0];
+		const sort = () => {
+			heads.forEach((th, i) => {
+				if (state.column !== i) th.removeAttribute("aria-sort");
+				else th.setAttribute("aria-sort", state.up ? "ascending" : "descending");
+			});
+			if (state.column === undefined) return;
+			const rows = Array.from(body.rows, (row) => [value(row.cells[state.column]), row]);
+			const compare = (a, b) => a - b || a.localeCompare(b, "en", { sensitivity: "base" }); // NaN for texts
+			rows.sort(([a], [b]) => compare(a, b) * (state.up ? 1 : -1));
+			body.append(...rows.map(([, row]) => row));
+		};
+		heads.forEach((th, i) => {
+			if (th.classList.contains("fixed")) return;
+			const button = document.createElement("button");
+			button.type = "button";
+			button.id = table.id + "sort" + i;
+			button.append(...th.childNodes);
+			button.addEventListener("click", () => {
+				state.up = state.column === i ? !state.up : i === 0;
+				state.column = i;
+				sort();
+			});
+			th.append(button);
+		});
+		sort();
+	};
+
+	// A form above a table leaves out rows.
+	const filterable = (form, table) => {
+		const state = shown.get(table.id);
+		const [find, bad] = all(form, "input");
+		const count = form.querySelector("output");
+		const filter = () => {
+			state.find = find.value;
+			state.bad = bad.checked;
+			const text = find.value.trim().toLowerCase();
+			let left = 0;
+			for (const row of table.tBodies[0].rows) {
+				const obeys = row.querySelector(".kept").getAttribute("width") === "100";
+				row.hidden = (bad.checked && obeys) || !row.cells[0].textContent.toLowerCase().includes(text);
+				if (!row.hidden) left++;
+			}
+			count.textContent = text || bad.checked ? left + " of " + table.tBodies[0].rows.length : "";
+		};
+		find.value = state.find || "";
+		bad.checked = state.bad || false;
+		form.addEventListener("input", filter);
+		form.addEventListener("submit", (event) => event.preventDefault());
+		form.hidden = false;
+		filter();
+	};
+
+	// What a link leads to is opened.
+	const openTarget = () => {
+		const target = document.getElementById(location.hash.slice(1));
+		if (target instanceof HTMLDetailsElement) {
+			target.open = true;
+			target.scrollIntoView();
+		}
+	};
+
+	const enhance = () => {
+		localTimes(document);
+		for (const table of all(document, "table.robots")) {
+			if (!shown.has(table.id)) shown.set(table.id, {});
+			sortable(table);
+			filterable(table.closest("section").querySelector("form.tools"), table);
+		}
+	};
+
+	// A live page takes in a new main part, and stays as the visitor made it.
+	const refresh = async (say) => {
+		try {
+			const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
+			if (!answer.ok) throw new Error("it answered " + answer.status);
+			const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+			const open = all(document, "details[open]").map((d) => d.id).filter(Boolean);
+			const focus = document.activeElement && document.activeElement.id;
+			for (const part of ["header > p", "main"]) {
+				const from = fresh.querySelector(part);
+				if (!from) throw new Error("it is another page");
+				document.querySelector(part).replaceWith(document.adoptNode(from));
+			}
+			for (const id of open) {
+				const d = document.getElementById(id);
+				if (d) d.open = true;
+			}
+			enhance();
+			const focused = focus && document.getElementById(focus);
+			if (focused) focused.focus({ preventScroll: true });
+			say("");
+		} catch (error) {
+			say("Not refreshed: " + error.message);
+		}
+	};
+
+	const seconds = Number(document.body.dataset.refresh);
+	if (seconds > 0 && location.protocol.startsWith("http")) {
+		const live = document.getElementById("live");
+		const button = live.querySelector("button");
+		const status = live.querySelector("[role=status]");
+		const say = (text) => { if (status.textContent !== text) status.textContent = text; };
+		let paused = false;
+		button.addEventListener("click", () => {
+			paused = !paused;
+			button.setAttribute("aria-pressed", String(paused));
+			say(paused ? "Paused" : "");
+		});
+		live.hidden = false;
+		const again = async () => {
+			if (!paused && !document.hidden) await refresh(say);
+			setTimeout(again, seconds * 1000);
+		};
+		setTimeout(again, seconds * 1000);
+	}
+
+	enhance();
+	openTarget();
+	addEventListener("hashchange", openTarget);
+})();

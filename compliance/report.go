@@ -1,0 +1,157 @@
+package compliance
+
+import "time"
+
+// Report is what a ledger holds at a time, as plain data that shares nothing with it. Its
+// JSON has the keys that the fields say; times are in UTC.
+type Report struct {
+	// Time is what the report was made for, and Since when the first request was.
+	Time  time.Time `json:"time"`
+	Since time.Time `json:"since,omitzero"`
+
+	Total Tally `json:"total"`
+
+	// Sites are those on which most was disobedient first.
+	Sites []Site `json:"sites"`
+}
+
+// Tally counts judged requests.
+type Tally struct {
+	// Requests are all that were judged, Disobedient those among them that were against the
+	// rules, and Refused those among the latter that were not served. The others were only observed.
+	Requests    uint64 `json:"requests"`
+	Disobedient uint64 `json:"disobedient"`
+	Refused     uint64 `json:"refused"`
+
+	// Obedience is the share of the requests that kept the rules, 1 if there were none.
+	Obedience float64 `json:"obedience"`
+
+	// Verdicts are the same by verdict, those that there were.
+	Verdicts map[Verdict]Count `json:"verdicts"`
+}
+
+// Count is how many requests had a verdict, and how many of them were refused.
+type Count struct {
+	Requests uint64 `json:"requests"`
+	Refused  uint64 `json:"refused"`
+}
+
+// Site is what robots did on one site.
+type Site struct {
+	// Site is its name, [OtherSites] for all that have no place of their own.
+	Site string `json:"site"`
+
+	// Version is that of its robots.txt at the last request, if it was told. RobotsTxt is
+	// the text itself, for whoever has it to put here: a ledger has not.
+	Version   string `json:"version,omitempty"`
+	RobotsTxt string `json:"robots_txt,omitempty"`
+
+	Tally
+
+	// Hours of the last seven days, and Days of the last ninety.
+	Hours []Period `json:"hours"`
+	Days  []Period `json:"days"`
+
+	// Robots are those that were most disobedient first.
+	Robots []Robot `json:"robots"`
+}
+
+// Robot is what one robot did on one site.
+type Robot struct {
+	// Robot is its name, empty for all that give none, which are told apart by Class: robot, app,
+	// unstated or browser. The class [OtherRobots] is for all that have no row of their own.
+	Robot string `json:"robot"`
+	Class string `json:"class"`
+
+	// Standing is verified, unverified or impostor, or empty where nothing could be checked.
+	Standing string `json:"standing,omitempty"`
+
+	// Record is the User-agent value of the record that bound it last.
+	Record string `json:"record,omitempty"`
+
+	Tally
+
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+
+	// Fetches is how often it read /robots.txt, Fetched when it last did, and FetchedVersion
+	// what it then read.
+	Fetches        uint64    `json:"robots_txt_fetches"`
+	Fetched        time.Time `json:"robots_txt_fetched,omitzero"`
+	FetchedVersion string    `json:"robots_txt_version,omitempty"`
+
+	Hours []Period `json:"hours"`
+	Days  []Period `json:"days"`
+
+	// Lines and Paths are those where it was disobedient most often, at most ten.
+	Lines []Line `json:"lines"`
+	Paths []Path `json:"paths"`
+
+	// Evidence is its last ten disobedient requests, the newest first, and behind them the first ever.
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Period is an hour or a day in which there were requests.
+type Period struct {
+	Time        time.Time `json:"time"` // when it began
+	Requests    uint64    `json:"requests"`
+	Disobedient uint64    `json:"disobedient"`
+}
+
+// Line is a line of robots.txt and how often it was disobeyed; 0 and an explanation where no
+// line of the file says it. AtLeast says that it may have been more often.
+type Line struct {
+	Line     int    `json:"line"`
+	Rule     string `json:"rule"`
+	Requests uint64 `json:"requests"`
+	AtLeast  bool   `json:"at_least,omitempty"`
+}
+
+// Path is a path and how often it was asked for against the rules. AtLeast says that it may
+// have been more often.
+type Path struct {
+	Path     string `json:"path"`
+	Requests uint64 `json:"requests"`
+	AtLeast  bool   `json:"at_least,omitempty"`
+}
+
+// Evidence is one disobedient request. Path is cut to 200 octets. Address is the network it
+// came from, unless the ledger keeps whole addresses.
+type Evidence struct {
+	Time    time.Time `json:"time"`
+	Method  string    `json:"method"`
+	Path    string    `json:"path"`
+	Status  int       `json:"status"`
+	Verdict Verdict   `json:"verdict"`
+	Line    int       `json:"line,omitempty"`
+	Rule    string    `json:"rule,omitempty"`
+	Address string    `json:"address,omitempty"`
+}
+
+// newTally returns a Tally of nothing.
+func newTally() Tally { return Tally{Verdicts: make(map[Verdict]Count)} }
+
+// Of returns the count of a verdict.
+func (t *Tally) Of(v Verdict) Count { return t.Verdicts[v] }
+
+// add counts requests with a verdict.
+func (t *Tally) add(v Verdict, c Count) {
+	if c.Requests == 0 {
+		return
+	}
+	was := t.Verdicts[v]
+	t.Verdicts[v] = Count{was.Requests + c.Requests, was.Refused + c.Refused}
+	t.Requests += c.Requests
+	t.Refused += c.Refused
+	if v.Disobedient() {
+		t.Disobedient += c.Requests
+	}
+}
+
+// share reckons Obedience.
+func (t *Tally) share() {
+	t.Obedience = 1
+	if t.Requests > 0 {
+		t.Obedience = 1 - float64(t.Disobedient)/float64(t.Requests)
+	}
+}

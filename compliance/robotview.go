@@ -1,0 +1,85 @@
+package compliance
+
+import (
+	"html/template"
+	"strings"
+	"time"
+)
+
+// robotView is a robot's row in the table.
+type robotView struct {
+	Name      template.HTML // with all that belongs to it
+	Nameless  bool
+	Requests  numberView
+	Obedience string
+	Kept      string // of a bar that is 100 long
+	Spark     template.HTML
+	Counts    template.HTML // a cell for each verdict against the rules
+	Worst     template.HTML // empty: it broke no line
+	Fetched   template.HTML // empty: never
+	Older     bool          // what it fetched last is not the text in force
+	Last      template.HTML
+}
+
+// newRobot returns the row of a robot. Its evidence is at detail, if there is any.
+func newRobot(r *Robot, s *Site, detail string, from *textView, now time.Time) robotView {
+	v := robotView{
+		Name: newName(r, detail), Nameless: r.Robot == "",
+		Requests:  newNumber(r.Requests),
+		Obedience: percent(r.Obedience), Kept: decimal(100 * r.Obedience),
+		Spark: newSpark(r.Hours, now), Counts: newCells(&r.Tally),
+		Fetched: newStamp(r.Fetched, now), Last: newStamp(r.Last, now),
+		Older: r.FetchedVersion != "" && s.Version != "" && r.FetchedVersion != s.Version,
+	}
+	if len(r.Lines) > 0 {
+		v.Worst = newRule(r.Lines[0].Line, r.Lines[0].Rule, from)
+	}
+	return v
+}
+
+// robotName returns what a robot is called; those that give no name go by their class.
+func robotName(r *Robot) string {
+	switch {
+	case r.Robot != "":
+		return visible(r.Robot)
+	case r.Class == OtherRobots:
+		return "all others"
+	case r.Class == "robot":
+		return "robots without a name"
+	case r.Class == "app":
+		return "apps without a name"
+	case r.Class == "browser":
+		return "browsers"
+	}
+	return "no User-Agent stated"
+}
+
+// detailView is what is known of a robot's disobedience: items of lists, and rows of a table.
+type detailView struct {
+	ID, Name, Standing     string
+	Disobedient            numberView
+	Lines, Paths, Evidence template.HTML
+}
+
+// newDetail returns the details of a robot, at most so many of each kind and the first request.
+func newDetail(r *Robot, from *textView, now time.Time, id string, most int) detailView {
+	v := detailView{ID: id, Name: robotName(r), Standing: visible(r.Standing), Disobedient: newNumber(r.Disobedient)}
+	var lines, paths, evidence strings.Builder
+	for _, l := range r.Lines[:min(most, len(r.Lines))] {
+		writeItem(&lines, l.Requests, l.AtLeast, newRule(l.Line, l.Rule, from))
+	}
+	for _, p := range r.Paths[:min(most, len(r.Paths))] {
+		writeItem(&paths, p.Requests, p.AtLeast, template.HTML("<code>"+text(p.Path)+"</code>"))
+	}
+	for i := range r.Evidence {
+		first := i > 0 && i == len(r.Evidence)-1
+		if i < most || first {
+			writeEvidence(&evidence, &r.Evidence[i], first, from, now)
+		}
+	}
+	v.Lines, v.Paths, v.Evidence = template.HTML(lines.String()), template.HTML(paths.String()), template.HTML(evidence.String())
+	return v
+}
+
+// size returns about how many octets of the page the details take.
+func (v *detailView) size() int { return 1100 + len(v.Lines) + len(v.Paths) + len(v.Evidence) }

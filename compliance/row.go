@@ -1,0 +1,145 @@
+package compliance
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// tally counts the requests with one verdict, and how many of them were refused.
+type tally struct{ requests, refused uint64 }
+
+// row is what one robot did on one site. newRow makes one.
+type row struct {
+	next        atomic.Pointer[row] // in the index
+	fingerprint uint64
+	key         key
+	site        *site
+	place       int      // among all rows; guarded by the ledger's lock, as is what follows
+	earlier     uint64   // requests before it had its row
+	_           [64]byte // keeps the lock off the cache line that everybody reads who looks for the row
+
+	mu             sync.Mutex // guards all below
+	gone           bool       // the row has given way, and what is noted in it is lost
+	first, last    int64
+	version        string // of robots.txt, at the last request
+	record         string // that bound it then
+	fetched        int64  // when it read robots.txt; 0: never
+	fetchedVersion string
+	fetches        uint64
+	tallies        [verdicts]tally
+	offences       *offences // nil: none
+	hours          [keptHours]period
+	days           [keptDays]period
+}
+
+// never is the time when an empty row was first seen.
+const never = math.MaxInt64
+
+// newRow returns an empty row.
+func newRow(k key) *row { return &row{key: k, first: never} }
+
+// note notes an event. It reports false if the row has given way to another.
+func (r *row) note(e *Event, at int64, whole bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return false
+	}
+	r.first, r.last = min(r.first, at), at
+	renew(&r.version, e.Version)
+	if e.RobotsTxt {
+		r.fetches = sum(r.fetches, 1)
+		r.fetched, r.fetchedVersion = at, r.version
+		return true
+	}
+	renew(&r.record, e.Record)
+	v, disobedient := e.Verdict.known(), uint32(0)
+	t := &r.tallies[v]
+	t.requests = sum(t.requests, 1)
+	if v.Disobedient() {
+		disobedient = 1
+		if e.Refused {
+			t.refused = sum(t.refused, 1)
+		}
+		if r.offences == nil {
+			r.offences = new(offences)
+		}
+		r.offences.add(e, at, whole)
+	}
+	hour, day := hourOf(at), dayOf(at)
+	r.hours[hour%keptHours].count(hour, 1, disobedient)
+	r.days[day%keptDays].count(day, 1, disobedient)
+	return true
+}
+
+// renew makes kept a copy of s, unless it is one.
+func renew(kept *string, s string) {
+	if s = cut(s, maxShort); s != *kept {
+		*kept = strings.Clone(s)
+	}
+}
+
+// visits returns how many requests were noted, those for robots.txt included. Callers hold mu.
+func (r *row) visits() uint64 {
+	n := r.fetches
+	for _, t := range r.tallies {
+		n = sum(n, t.requests)
+	}
+	return n
+}
+
+// weight says which row gives way first: the lightest. A row weighs as many requests as
+// there were, halved for every week since the last.
+func (r *row) weight(at int64) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle := max(at-r.last, 0) / (7 * dayLong)
+	return sum(r.visits(), r.earlier) >> idle
+}
+
+// merge adds what was noted in another row, in which nothing is noted meanwhile.
+func (r *row) merge(from *row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if from.last >= r.last {
+		r.version, r.record = from.version, from.record
+	}
+	r.first, r.last = min(r.first, from.first), max(r.last, from.last)
+	if from.fetched >= r.fetched {
+		r.fetched, r.fetchedVersion = from.fetched, from.fetchedVersion
+	}
+	r.fetches = sum(r.fetches, from.fetches)
+	for v := range r.tallies {
+		t, f := &r.tallies[v], from.tallies[v]
+		t.requests, t.refused = sum(t.requests, f.requests), sum(t.refused, f.refused)
+	}
+	if from.offences != nil {
+		if r.offences == nil {
+			r.offences = new(offences)
+		}
+		r.offences.merge(from.offences)
+	}
+	ring(r.hours[:]).merge(from.hours[:])
+	ring(r.days[:]).merge(from.days[:])
+}
+
+// use calls do with the row, locked, if anything was noted in it. The row may be nil.
+func (r *row) use(do func(*row)) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first != never {
+		do(r)
+	}
+}
+
+// copy returns what is noted in the row, in a row of its own. Callers hold mu.
+func (r *row) copy() *row {
+	c := newRow(r.key)
+	c.merge(r)
+	return c
+}
