@@ -155,14 +155,17 @@ func BenchmarkParseAndCompile(b *testing.B) {
 	texts := evilTexts(size)
 	texts["realistic"] = realistic(size)
 	for name, text := range texts {
-		b.Run(name, func(b *testing.B) {
-			raw := []byte(text)
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				robotsrules.Compile(robotsrules.Parse(raw, robotsrules.Options{MaxBytes: 1 << 20}), robotsrules.MatchSubstring)
-			}
-		})
+		for _, dialect := range []robotsrules.Dialect{robotsrules.RFC9309, robotsrules.Draft1996, robotsrules.NoRobots1994} {
+			b.Run(name+"/"+dialect.String(), func(b *testing.B) {
+				raw := []byte(text)
+				b.SetBytes(int64(len(raw)))
+				b.ReportAllocs()
+				for b.Loop() {
+					file := robotsrules.Parse(raw, robotsrules.Options{MaxBytes: 1 << 20, Dialect: dialect})
+					robotsrules.Compile(file, robotsrules.MatchSubstring)
+				}
+			})
+		}
 	}
 }
 

@@ -44,9 +44,6 @@ func Differences(text []byte, o Options, m Match) (found []Difference, all bool)
 	for d := range c.policies {
 		o.Dialect = Dialect(d)
 		file := Parse(text, o)
-		for _, g := range file.Groups {
-			g.RequestRates = nil // they have no say, and are dear to compile
-		}
 		c.policies[d] = Compile(file, m)
 		if o.Dialect == RFC9309 { // the User-agent lines are the same in all
 			for _, g := range file.Groups {

@@ -141,23 +141,36 @@ func (a asks) spans() []span {
 		return []span{{rate: base}}
 	}
 	var spans []span
-	for minute, i := range slowestByMinute(a.timed) {
+	cuts := cutsOf(a.timed)
+	for part, i := range slowestByPart(a.timed, cuts) {
 		rate := base
 		if i >= 0 {
 			rate = slower(a.timed[i].rate(), a.delay)
 		}
 		if len(spans) == 0 || spans[len(spans)-1].rate != rate {
-			spans = append(spans, span{from: minute, rate: rate})
+			spans = append(spans, span{from: cuts[part], rate: rate})
 		}
 	}
 	return spans
 }
 
-// slowestByMinute returns for each minute of the day which of the rates is the
-// slowest that holds in it, -1 for none. The slowest rate takes its minutes
-// first, and the next ones skip what is taken, so that many overlapping times
-// cost no more than the day has minutes.
-func slowestByMinute(timed []RequestRate) (owner [dayMinutes]int) {
+// cutsOf returns the minutes that divide the day into parts in which no rate begins
+// or ends, in order, midnight first.
+func cutsOf(timed []RequestRate) []int {
+	cuts := make([]int, 1, 1+2*len(timed))
+	for i := range timed {
+		w := *timed[i].Window
+		cuts = append(cuts, max(w.From, 0)%dayMinutes, max(w.To, 0)%dayMinutes)
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}
+
+// slowestByPart returns for each part of the day which of the rates is the slowest
+// that holds in it, -1 for none. The slowest rate takes its parts first, and the next
+// ones skip what is taken, so that many overlapping times cost no more than the day
+// has parts.
+func slowestByPart(timed []RequestRate, cuts []int) (owner []int) {
 	order := make([]int, len(timed))
 	for i := range order {
 		order[i] = i
@@ -171,35 +184,41 @@ func slowestByMinute(timed []RequestRate) (owner [dayMinutes]int) {
 		}
 		return 0
 	})
-	var free [dayMinutes + 1]int // the first minute from here on that nobody took
-	for m := range free {
-		free[m] = m
+	free := make([]int, len(cuts)+1) // the first part from here on that nobody took
+	for part := range free {
+		free[part] = part
 	}
-	for m := range owner {
-		owner[m] = -1
+	owner = make([]int, len(cuts))
+	for part := range owner {
+		owner[part] = -1
+	}
+	// partAt returns the part that begins at a minute, and the end of all for midnight.
+	partAt := func(minute int) int {
+		part, _ := slices.BinarySearch(cuts, minute)
+		return part
 	}
 	for _, i := range order {
 		w := *timed[i].Window
 		from, to := max(w.From, 0)%dayMinutes, w.To
 		if w.From >= w.To { // to midnight, and from midnight on
-			take(&owner, &free, i, 0, w.To)
+			take(owner, free, i, 0, partAt(w.To))
 			to = dayMinutes
 		}
-		take(&owner, &free, i, from, to)
+		take(owner, free, i, partAt(from), partAt(min(to, dayMinutes)))
 	}
 	return owner
 }
 
-// take gives i the minutes between from and to that nobody took.
-func take(owner *[dayMinutes]int, free *[dayMinutes + 1]int, i, from, to int) {
-	next := func(m int) int {
-		for free[m] != m {
-			free[m] = free[free[m]]
-			m = free[m]
+// take gives i the parts from one to another that nobody took.
+func take(owner, free []int, i, from, to int) {
+	next := func(part int) int {
+		for free[part] != part {
+			free[part] = free[free[part]]
+			part = free[part]
 		}
-		return m
+		return part
 	}
-	for m := next(from); m < min(to, dayMinutes); m = next(m) {
-		owner[m], free[m] = i, m+1
+	for part := next(from); part < to; part = next(part) {
+		owner[part], free[part] = i, part+1
 	}
 }
