@@ -8,30 +8,26 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/compliance"
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/crawler/verify"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-// Verdict is what a request was judged to be. The words are the same in the log, the
-// placeholders and the access log. The zero value is allowed.
-type Verdict uint8
+// Verdict is what a request was judged to be: the words of the report, the log and the
+// placeholders are the same. The zero value is allowed.
+type Verdict = compliance.Verdict
 
 // The verdicts.
 const (
-	Allowed Verdict = iota
-	Disallowed
-	TooFast
-	OffHours
-	Exempt
-	Impostor
-	Banned
+	Allowed    = compliance.Allowed
+	Disallowed = compliance.Disallowed
+	TooFast    = compliance.TooFast
+	OffHours   = compliance.OffHours
+	Exempt     = compliance.Exempt
+	Impostor   = compliance.Impostor
+	Banned     = compliance.Banned
 )
-
-// String returns the verdict's word.
-func (v Verdict) String() string {
-	return [...]string{"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor", "banned"}[v]
-}
 
 // judgement is the outcome for one request, with what it takes to explain it. The zero
 // value lets the request pass.
