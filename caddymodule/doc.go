@@ -4,12 +4,13 @@
 // build of Caddy needs.
 //
 // It is the only package of the project that knows HTTP and Caddy. A request goes
-// through four questions, each answered by one package that knows nothing of the
+// through a few questions, each answered by one package that knows nothing of the
 // others:
 //
 //   - Who is it? Package crawler reads the User-Agent.
 //   - What was it told? Package robotsrules decides from the site's robots.txt.
 //   - Does it keep the pace? Package ratelimit.
+//   - What did it do? Package compliance; for the past, package accesslog.
 //   - What is the answer? Here: pass on, hold for a while, 403, or 429.
 //
 // # Files
@@ -31,4 +32,8 @@
 // (where from), own.go (this site's own robots.txt, asked of this very server),
 // fetch.go (over HTTP), ruleset.go (what a text compiles to), lint.go (what is said of
 // it), table.go (a bounded map for keys that clients make up).
+//
+// The commands of caddy robots: command.go (what they have in common), examine.go (judging
+// without a server), check.go, cases.go, lintcommand.go, explain.go, replaycommand.go with
+// replay.go, replayorder.go and replaytable.go, terminal.go.
 package caddymodule

@@ -1,0 +1,102 @@
+package caddymodule
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// checkCommand is caddy robots check.
+func checkCommand() *cobra.Command {
+	h := new(Handler)
+	var place, userAgent string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check --user-agent <name> [flags] <url>...",
+		Short: "Says whether a robot may fetch some URLs",
+		Long: `
+Says for each URL, or path, whether the robot may fetch it, and which line of
+robots.txt says so.
+
+A User-Agent without blank and slash is taken for the name of a robot. Anything
+else is a header, and judged as the robots directive would: a person's browser
+is allowed everything. An empty one is a client that sends none.
+
+Without --robots-txt the rules are those of the site that the first URL is on
+or, if that is a path, the file robots.txt in the current folder.
+
+Exit status: 0 all are allowed, 1 at least one is disallowed, 2 it could not be
+run.`,
+		Example: `  caddy robots check --user-agent GPTBot https://example.com/private/
+  caddy robots check --robots-txt new.txt --user-agent GPTBot / /private/
+  caddy robots check --user-agent 'Mozilla/5.0 (compatible; GPTBot/1.2)' /`,
+		Args: arguments(1, 0, "URL"),
+	}
+	rulesFlag(cmd, &place)
+	whoFlag(cmd, &userAgent)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each URL")
+	readingFlags(cmd, h)
+	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) (int, error) {
+		if !cmd.Flags().Changed("user-agent") {
+			return 0, errNobody
+		}
+		e, err := newExaminer(h)
+		if err != nil {
+			return 0, err
+		}
+		if place == "" {
+			place = robotsTxtOf(args[0])
+		}
+		doc, err := readText(cmd, place)
+		if err != nil {
+			return 0, err
+		}
+		return e.check(out, e.rules(doc), userAgent, args, asJSON)
+	})
+}
+
+// robotsTxtOf returns where the rules for a URL are.
+func robotsTxtOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
+		return u.Scheme + "://" + u.Host + robotsPath
+	}
+	return robotsFile
+}
+
+// robotsFile is where the rules are unless another place is named.
+const robotsFile = "robots.txt"
+
+// check prints what holds for each URL.
+func (e *examiner) check(out *bufio.Writer, rules *ruleset, userAgent string, addresses []string, asJSON bool) (int, error) {
+	who := e.who(userAgent)
+	width := 0
+	for _, address := range addresses {
+		width = min(max(width, utf8.RuneCountInString(printable(address))), 40)
+	}
+	status := exitFine
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, address := range addresses {
+		a, err := target(address)
+		if err != nil {
+			return 0, err
+		}
+		j := e.judge(rules, who, &a)
+		if j.verdict != Allowed {
+			status = exitFound
+		}
+		if asJSON {
+			if err := encoder.Encode(j.finding(address, userAgent)); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		fmt.Fprintf(out, "%-10s  %-*s  %s\n", j.verdict, width, printable(address), j.because())
+	}
+	return status, nil
+}
