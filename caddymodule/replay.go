@@ -20,7 +20,7 @@ type replay struct {
 	h       *Handler
 	ledger  *compliance.Ledger
 	site    string // under which all is noted
-	text    string
+	rules   *ruleset
 	version string
 
 	request *http.Request // the one of all: what differs is written into it
@@ -54,7 +54,7 @@ type replayCounts struct {
 
 func newReplay(e *examiner, rules *ruleset, place string, wholeAddresses bool) *replay {
 	r := &replay{
-		h: e.h, site: place, text: rules.text, version: strings.Trim(rules.etag, `"`),
+		h: e.h, site: place, rules: rules, version: strings.Trim(rules.etag, `"`),
 		ledger: compliance.NewLedger(compliance.Options{WholeAddresses: wholeAddresses}),
 		vars:   make(map[string]any), agent: []string{""},
 	}
@@ -152,6 +152,9 @@ func askedBy(rec *accesslog.Record) (a asked, served bool) {
 // note notes what became of a request, unless it is an app's that nothing binds.
 func (r *replay) note(rec *accesslog.Record, a *asked, j *judgement) {
 	binding := j.decision.Binding
+	if a.path == robotsPath {
+		binding = r.h.binding(r.rules, j) // which is not looked for to serve it
+	}
 	if j.who.Class == crawler.App && binding == nil {
 		return
 	}
@@ -183,7 +186,7 @@ func (c *replayCounts) refused(class crawler.Class) *int64 {
 func (r *replay) report() *compliance.Report {
 	report := r.ledger.Snapshot(r.counts.Last)
 	for i := range report.Sites {
-		report.Sites[i].RobotsTxt = r.text
+		report.Sites[i].RobotsTxt = r.rules.text
 	}
 	return report
 }

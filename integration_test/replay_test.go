@@ -143,9 +143,6 @@ http://:{$PORT} {
 		s := want[key]
 		switch {
 		case target == "/robots.txt":
-			if who.Class == crawler.App {
-				continue // for which no record is looked up
-			}
 			s.robotsTxt++
 		case status == 200:
 			s.served++
