@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
@@ -16,10 +17,11 @@ func diagnostics(file *robotsrules.File) []robotsrules.Diagnostic {
 	for _, group := range file.Groups {
 		for _, token := range group.Tokens {
 			what, instead := crawler.TokenAdvice(token.Value)
-			if what == "" || told[token.Value] || len(told) == maxTokenAdvice {
+			name := strings.ToLower(token.Value)
+			if what == "" || told[name] || len(told) == maxTokenAdvice {
 				continue
 			}
-			told[token.Value] = true
+			told[name] = true
 			all = append(all, robotsrules.Diagnostic{
 				Line: token.Line, Severity: robotsrules.Warning, Message: what, Instead: instead,
 			})
