@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -13,8 +11,7 @@ import (
 
 // checkCommand is caddy robots check.
 func checkCommand() *cobra.Command {
-	h := new(Handler)
-	var place, userAgent string
+	var q question
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check --user-agent <name> [flags] <url>...",
@@ -37,39 +34,16 @@ run.`,
   caddy robots check --user-agent 'Mozilla/5.0 (compatible; GPTBot/1.2)' /`,
 		Args: arguments(1, 0, "URL"),
 	}
-	rulesFlag(cmd, &place)
-	whoFlag(cmd, &userAgent)
+	q.ask(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each URL")
-	readingFlags(cmd, h)
 	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) (int, error) {
-		if !cmd.Flags().Changed("user-agent") {
-			return 0, errNobody
-		}
-		e, err := newExaminer(h)
+		e, rules, err := q.read(cmd, args[0])
 		if err != nil {
 			return 0, err
 		}
-		if place == "" {
-			place = robotsTxtOf(args[0])
-		}
-		doc, err := readText(cmd, place)
-		if err != nil {
-			return 0, err
-		}
-		return e.check(out, e.rules(doc), userAgent, args, asJSON)
+		return e.check(out, rules, q.userAgent, args, asJSON)
 	})
 }
-
-// robotsTxtOf returns where the rules for a URL are.
-func robotsTxtOf(address string) string {
-	if u, err := url.Parse(address); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
-		return u.Scheme + "://" + u.Host + robotsPath
-	}
-	return robotsFile
-}
-
-// robotsFile is where the rules are unless another place is named.
-const robotsFile = "robots.txt"
 
 // check prints what holds for each URL.
 func (e *examiner) check(out *bufio.Writer, rules *ruleset, userAgent string, addresses []string, asJSON bool) (int, error) {

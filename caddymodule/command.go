@@ -105,13 +105,50 @@ func rulesFlag(cmd *cobra.Command, place *string) {
 	cmd.Flags().StringVar(place, "robots-txt", "", "where the rules are: a `file`, URL, or - for stdin")
 }
 
-// whoFlag adds the flag that says who asks.
-func whoFlag(cmd *cobra.Command, userAgent *string) {
-	cmd.Flags().StringVar(userAgent, "user-agent", "", "a robot's `name`, or a whole User-Agent header")
+// question is who asks, and by which rules: what check and explain are told.
+type question struct {
+	h                *Handler
+	place, userAgent string
 }
 
-// errNobody is a command that was not told who asks.
-var errNobody = errors.New("no --user-agent; write the name of a robot, such as GPTBot, or a whole User-Agent header")
+// ask adds the flags that ask it.
+func (q *question) ask(cmd *cobra.Command) {
+	q.h = new(Handler)
+	rulesFlag(cmd, &q.place)
+	cmd.Flags().StringVar(&q.userAgent, "user-agent", "", "a robot's `name`, or a whole User-Agent header")
+	readingFlags(cmd, q.h)
+}
+
+// read reads the rules: without a place those of the site that an address is on.
+func (q *question) read(cmd *cobra.Command, address string) (*examiner, *ruleset, error) {
+	if !cmd.Flags().Changed("user-agent") {
+		return nil, nil, errors.New("no --user-agent; write the name of a robot, such as GPTBot, or a whole User-Agent header")
+	}
+	e, err := newExaminer(q.h)
+	if err != nil {
+		return nil, nil, err
+	}
+	place := q.place
+	if place == "" {
+		place = robotsTxtOf(address)
+	}
+	doc, err := readText(cmd, place)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, e.rules(doc), nil
+}
+
+// robotsTxtOf returns where the rules for a URL are.
+func robotsTxtOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
+		return u.Scheme + "://" + u.Host + robotsPath
+	}
+	return robotsFile
+}
+
+// robotsFile is where the rules are unless another place is named.
+const robotsFile = "robots.txt"
 
 // readingFlags adds the flags that say how a robots.txt is read.
 func readingFlags(cmd *cobra.Command, h *Handler) {

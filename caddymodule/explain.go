@@ -14,8 +14,7 @@ import (
 
 // explainCommand is caddy robots explain.
 func explainCommand() *cobra.Command {
-	h := new(Handler)
-	var place, userAgent string
+	var q question
 	cmd := &cobra.Command{
 		Use:   "explain --user-agent <name> [flags] <url>",
 		Short: "Explains a decision step by step",
@@ -30,21 +29,9 @@ Exit status: 0 it is allowed, 1 it is disallowed, 2 it could not be run.`,
   caddy robots explain --user-agent 'curl/8.17.0' /a/../private/`,
 		Args: arguments(1, 1, "URL"),
 	}
-	rulesFlag(cmd, &place)
-	whoFlag(cmd, &userAgent)
-	readingFlags(cmd, h)
+	q.ask(cmd)
 	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) (int, error) {
-		if !cmd.Flags().Changed("user-agent") {
-			return 0, errNobody
-		}
-		e, err := newExaminer(h)
-		if err != nil {
-			return 0, err
-		}
-		if place == "" {
-			place = robotsTxtOf(args[0])
-		}
-		doc, err := readText(cmd, place)
+		e, rules, err := q.read(cmd, args[0])
 		if err != nil {
 			return 0, err
 		}
@@ -52,7 +39,7 @@ Exit status: 0 it is allowed, 1 it is disallowed, 2 it could not be run.`,
 		if err != nil {
 			return 0, err
 		}
-		return e.explain(out, e.rules(doc), userAgent, &a), nil
+		return e.explain(out, rules, q.userAgent, &a), nil
 	})
 }
 
