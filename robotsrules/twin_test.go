@@ -103,7 +103,7 @@ func (t twinFile) bind(r robotsrules.Robot) twinBinding {
 // matches says whether a token names the robot.
 func (t twinFile) matches(token twinToken, r robotsrules.Robot) bool {
 	if t.match == robotsrules.MatchToken {
-		return slices.ContainsFunc(r.Products, func(p string) bool { return strings.EqualFold(p, token.value) })
+		return slices.ContainsFunc(r.Products, func(p string) bool { return lowerASCII(p) == lowerASCII(token.value) })
 	}
 	if contains(r.UserAgent, token.value) {
 		return true
