@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/ratelimit"
-	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // examiner judges without a server: it is a handler with some of the options, to which
@@ -38,11 +37,7 @@ func newExaminer(h *Handler) (*examiner, error) {
 
 // rules compiles a document.
 func (e *examiner) rules(doc document) *ruleset {
-	denied := ""
-	if doc.forbidden && e.h.settings.reading.Dialect == robotsrules.Draft1996 {
-		denied = deniedForbidden
-	}
-	rules, _ := e.h.shared.library.compile(doc.text, denied, e.h.settings)
+	rules, _ := e.h.shared.library.compile(doc.text, e.h.settings.deniedBy(&doc), e.h.settings)
 	return rules
 }
 
@@ -72,18 +67,11 @@ func (e *examiner) judge(rules *ruleset, who *crawler.Identity, a *asked) judgem
 		j.decision = binding.Decide(robotsPath)
 		return j
 	}
-	if rules.denied != "" && e.h.settings.unnamed.binds(who.Class) {
-		j.verdict, j.denied = Disallowed, rules.denied
-		return j
-	}
-	if binding == nil {
-		return j
-	}
-	if j.decision = decide(binding, a); !j.decision.Allowed() {
+	if !e.h.allows(rules, binding, a, &j) {
 		j.verdict = Disallowed
 	}
 	if rule := j.decision.Rule; rule != nil {
-		j.line, j.rule = rule.Line, rule.Text
+		j.line, j.rule = rule.Line, rule.Text // also of one that allows
 	}
 	return j
 }
@@ -135,8 +123,6 @@ type finding struct {
 	CrawlDelay  *float64 `json:"crawl_delay"`  // seconds
 	RequestRate *string  `json:"request_rate"` // as written
 	Comments    []string `json:"comments"`
-
-	judgement judgement
 }
 
 func (j judgement) finding(address, userAgent string) finding {
@@ -144,7 +130,7 @@ func (j judgement) finding(address, userAgent string) finding {
 	f := finding{
 		URL: address, UserAgent: userAgent, Robot: j.who.Name, Class: j.who.Class.String(), Verdict: j.verdict.String(),
 		Record: binding.Token(), RecordLine: binding.Line(), Rule: j.rule, Line: j.line,
-		Comments: slices.Clone(binding.Comments()), judgement: j,
+		Comments: slices.Clone(binding.Comments()),
 	}
 	if f.Comments == nil {
 		f.Comments = []string{}

@@ -164,20 +164,25 @@ func (h *Handler) told(r *http.Request, a *asked, rules *ruleset, j *judgement) 
 	if h.banned(r, j) {
 		return
 	}
-	if denied {
-		j.denied = rules.denied
+	if h.allows(rules, binding, a, j) {
+		h.pace(r, j)
+	} else {
 		h.disallow(r, j)
-		return
+	}
+}
+
+// allows tells what the rules, with the record that binds the client, say of what was asked
+// for, whatever the pace, and notes what decided against it.
+func (h *Handler) allows(rules *ruleset, binding *robotsrules.Binding, a *asked, j *judgement) bool {
+	if rules.denied != "" && h.settings.unnamed.binds(j.who.Class) {
+		j.denied = rules.denied
+		return false
 	}
 	j.decision = decide(binding, a)
-	if j.decision.Allowed() {
-		h.pace(r, j)
-		return
-	}
-	if rule := j.decision.Rule; rule != nil {
+	if rule := j.decision.Rule; rule != nil && !j.decision.Allowed() {
 		j.line, j.rule = rule.Line, rule.Text
 	}
-	h.disallow(r, j)
+	return j.decision.Allowed()
 }
 
 // disallow does about a disallowed request what the site does about them.

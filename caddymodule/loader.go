@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 const (
@@ -247,9 +246,7 @@ func (l *loader) compile(documents []*document) (rules *ruleset, fresh bool) {
 			continue
 		}
 		texts = append(texts, doc.text)
-		if doc.forbidden && l.settings.reading.Dialect == robotsrules.Draft1996 {
-			denied = deniedForbidden
-		}
+		denied = cmp.Or(denied, l.settings.deniedBy(doc))
 	}
 	if texts == nil {
 		return l.unreachable(), false

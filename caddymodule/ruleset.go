@@ -54,6 +54,14 @@ const (
 	deniedUnreachable = "robots.txt could not be loaded yet, and the site denies robots until it is"
 )
 
+// deniedBy says why a document disallows everything, whatever its text; "" if it does not.
+func (s *settings) deniedBy(doc *document) string {
+	if doc.forbidden && s.reading.Dialect == robotsrules.Draft1996 {
+		return deniedForbidden
+	}
+	return ""
+}
+
 // newRuleset compiles a text.
 func newRuleset(text string, sum [sha256.Size]byte, denied string, s settings) *ruleset {
 	file := robotsrules.Parse([]byte(text), s.reading)
