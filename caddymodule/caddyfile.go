@@ -78,7 +78,11 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.WrapErr(err)
 		}
 	}
-	if err := h.checkTogether(); err != nil {
+	s, err := h.readOptions()
+	if err == nil {
+		err = h.checkTogether(s)
+	}
+	if err != nil {
 		return d.WrapErr(err)
 	}
 	return nil

@@ -178,7 +178,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if h.settings, err = h.readOptions(); err != nil {
 		return err
 	}
-	if err = h.checkTogether(); err != nil {
+	if err = h.checkTogether(h.settings); err != nil {
 		return err
 	}
 	if h.exempt, err = parseExemptions(h.Exempt); err != nil {

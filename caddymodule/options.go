@@ -129,7 +129,7 @@ func (h *Handler) checkTrap() error {
 
 // checkIdleTraps returns an error for a trap that the rules do not keep from all robots,
 // where the rules are at hand. Of others the log tells when they are loaded.
-func (h *Handler) checkIdleTraps() error {
+func (h *Handler) checkIdleTraps(s settings) error {
 	var texts []string
 	for _, src := range h.Sources {
 		if src.Text == "" {
@@ -137,9 +137,8 @@ func (h *Handler) checkIdleTraps() error {
 		}
 		texts = append(texts, src.Text)
 	}
-	s, err := h.readOptions()
-	if err != nil || len(texts) == 0 || len(h.Trap) == 0 {
-		return err
+	if len(texts) == 0 || len(h.Trap) == 0 {
+		return nil
 	}
 	policy := robotsrules.Compile(robotsrules.Parse([]byte(join(texts)), s.reading), s.match)
 	for _, path := range idleTraps(policy, h.Trap) {
@@ -159,15 +158,16 @@ func checkTexts(option string, texts []string) error {
 	return nil
 }
 
-// checkTogether returns an error for options that make no sense together.
-func (h *Handler) checkTogether() error {
+// checkTogether returns an error for options that make no sense together; s is what they
+// mean.
+func (h *Handler) checkTogether(s settings) error {
 	if err := h.checkVerify(); err != nil {
 		return err
 	}
-	if err := h.checkIdleTraps(); err != nil {
+	if err := h.checkIdleTraps(s); err != nil {
 		return err
 	}
-	if err := h.checkPace(); err != nil {
+	if err := h.checkPace(s); err != nil {
 		return err
 	}
 	if h.Serve && len(h.Sources) == 0 {

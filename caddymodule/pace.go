@@ -172,11 +172,8 @@ func optionalRate(option, text string) (robotsrules.Rate, error) {
 }
 
 // checkPace returns an error for options of the pace that make no sense together.
-func (h *Handler) checkPace() error {
-	s, err := h.readOptions()
+func (h *Handler) checkPace(s settings) error {
 	switch {
-	case err != nil:
-		return err
 	case s.disallowed == throttle && h.DisallowedPace == "":
 		return errors.New("disallowed pace: write the rate too, such as disallowed pace 1/1m")
 	case s.disallowed != throttle && h.DisallowedPace != "":
