@@ -1,28 +1,14 @@
 package caddymodule
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"sync"
 	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/ratelimit"
 )
 
-const (
-	// bansKey is where the bans are in Caddy's storage.
-	bansKey = "robots/bans.json"
-
-	// saveEvery is how much of the bans a Caddy that is killed can lose.
-	saveEvery = time.Second
-
-	// storageTime bounds what waits for the storage: to start and to stop.
-	storageTime = 5 * time.Second
-)
+// bansKey is where the bans are in Caddy's storage.
+const bansKey = "robots/bans.json"
 
 // banRecord is a ban as it is stored and listed.
 type banRecord struct {
@@ -55,120 +41,24 @@ func (rec banRecord) ban() ratelimit.Ban {
 	}
 }
 
-// banKeeper keeps the bans of this process in Caddy's storage, so that a restart lifts none.
-// It is safe for concurrent use.
-type banKeeper struct {
-	bans   *ratelimit.Bans
-	now    func() time.Time
-	places latest[banPlace]
-
-	mu     sync.Mutex // guards the fields below
-	saved  uint64     // the bans' revision that the storage has
-	failed bool       // the storage did not take it, and the log says so
-	stop   chan struct{}
-	done   chan struct{}
-}
-
-// banPlace is where bans are kept, and where it is told that they cannot be.
-type banPlace struct {
-	storage storage
-	log     *zap.Logger
-}
-
-// keep begins to keep the bans in this storage, after it has read what that has, unless they
-// are kept already: then only the storage changes. The handler calls leave when it ends.
-func (k *banKeeper) keep(where storage, log *zap.Logger) (leave func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	leave = k.places.add(banPlace{where, log})
-	if k.stop == nil {
-		k.load()
-		k.stop, k.done = make(chan struct{}), make(chan struct{})
-		go k.run(k.stop, k.done)
-	}
-	return leave
-}
-
-// close saves what is not saved yet and ends.
-func (k *banKeeper) close() {
-	k.mu.Lock()
-	stop, done := k.stop, k.done
-	k.stop = nil
-	k.mu.Unlock()
-	if stop != nil {
-		close(stop)
-		<-done
-		k.save()
-	}
-}
-
-func (k *banKeeper) run(stop <-chan struct{}, done chan<- struct{}) {
-	defer close(done)
-	ticker := time.NewTicker(saveEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ticker.C:
-			k.save()
-		}
-	}
-}
-
-// load reads the bans. What cannot be read is told, kept aside, and bans nobody. Callers
-// hold mu.
-func (k *banKeeper) load() {
-	ctx, cancel := context.WithTimeout(context.Background(), storageTime)
-	defer cancel()
-	place := k.places.get()
-	data, err := place.storage.Load(ctx, bansKey)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	var records []banRecord
-	if err == nil {
-		if err = json.Unmarshal(data, &records); err != nil {
-			aside := bansKey + ".unreadable"
-			err = errors.Join(err, place.storage.Store(ctx, aside, data))
-			place.log.Warn("bans of before the restart cannot be read; they are kept aside and ban nobody",
-				zap.String("storage_key", aside), zap.Error(err))
-			return
-		}
-	}
-	if err != nil {
-		place.log.Warn("bans of before the restart could not be loaded", zap.String("storage_key", bansKey), zap.Error(err))
-		return
-	}
-	now := k.now()
-	for _, rec := range records {
-		if now.Before(rec.Until) {
-			k.bans.Put(rec.ban())
-		}
-	}
-	k.saved = k.bans.Revision()
-}
-
-// save stores the bans if they have changed.
-func (k *banKeeper) save() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	revision := k.bans.Revision()
-	if revision == k.saved {
-		return
-	}
-	place := k.places.get()
-	data, err := json.Marshal(banRecords(k.bans, k.now()))
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), storageTime)
-		defer cancel()
-		err = place.storage.Store(ctx, bansKey, data)
-	}
-	switch {
-	case err == nil:
-		k.saved, k.failed = revision, false
-	case !k.failed:
-		k.failed = true
-		place.log.Warn("bans could not be stored; a restart would lift them", zap.String("storage_key", bansKey), zap.Error(err))
+// newBanKeeper keeps bans, so that a restart lifts none.
+func newBanKeeper(bans *ratelimit.Bans, now func() time.Time) *keeper {
+	return &keeper{
+		what: "bans", loses: "a restart would lift them",
+		key: func() string { return bansKey }, every: time.Second, atOnce: true,
+		revision: bans.Revision, now: now,
+		encode: func() ([]byte, error) { return json.Marshal(banRecords(bans, now())) },
+		decode: func(data []byte) error {
+			var records []banRecord
+			if err := json.Unmarshal(data, &records); err != nil {
+				return err
+			}
+			for _, rec := range records {
+				if now().Before(rec.Until) {
+					bans.Put(rec.ban())
+				}
+			}
+			return nil
+		},
 	}
 }

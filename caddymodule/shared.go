@@ -33,7 +33,7 @@ type shared struct {
 	crawlers *crawler.Cache
 	memory   *ratelimit.Memory // paces and bans
 	waiting  *waiting
-	bans     *banKeeper
+	bans     *keeper
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped
@@ -77,7 +77,7 @@ func acquireShared() (*shared, error) {
 			crawlers: crawler.NewCache(maxUserAgents),
 			memory:   memory,
 			waiting:  newWaiting(),
-			bans:     &banKeeper{bans: memory.Bans(), now: time.Now},
+			bans:     newBanKeeper(memory.Bans(), time.Now),
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),

@@ -14,11 +14,11 @@ import (
 )
 
 // keptBans are bans as a Caddy keeps them that was just started.
-func keptBans(t *testing.T, where storage, clock *testClock) (*ratelimit.Bans, *banKeeper, *observer.ObservedLogs) {
+func keptBans(t *testing.T, where storage, clock *testClock) (*ratelimit.Bans, *keeper, *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
 	bans := ratelimit.NewMemory(ratelimit.DefaultMaxKeys).Bans()
-	k := &banKeeper{bans: bans, now: clock.now}
+	k := newBanKeeper(bans, clock.now)
 	k.keep(where, zap.New(core))
 	t.Cleanup(k.close)
 	return bans, k, logs
@@ -75,7 +75,7 @@ func TestBansThatCannotBeReadAreKeptAside(t *testing.T) {
 	if n := len(bans.List(clock.now())); n != 0 {
 		t.Errorf("bans: got %d, want none", n)
 	}
-	if got := string(where[bansKey+".unreadable"]); got != "{not json" {
+	if got := string(where[bansKey+".unreadable-20261101T120000.000"]); got != "{not json" {
 		t.Errorf("kept aside: got %q", got)
 	}
 	if logs.FilterLevelExact(zap.WarnLevel).Len() != 1 {
@@ -83,33 +83,59 @@ func TestBansThatCannotBeReadAreKeptAside(t *testing.T) {
 	}
 }
 
-// brokenStorage is Caddy's storage when its disk is full.
-type brokenStorage struct{}
+// brokenStorage is Caddy's storage when its disk is out of order.
+type brokenStorage struct{ storage }
 
 func (brokenStorage) Load(context.Context, string) ([]byte, error) {
 	return nil, errors.New("input/output error")
 }
 
-func (brokenStorage) Store(context.Context, string, []byte) error {
+// fullStorage is Caddy's storage when its disk is full.
+type fullStorage struct{ storage }
+
+func (fullStorage) Store(context.Context, string, []byte) error {
 	return errors.New("no space left on device")
 }
 
 func TestStorageThatIsOutOfOrderIsToldOnce(t *testing.T) {
-	clock := banClock()
-	bans, k, logs := keptBans(t, brokenStorage{}, clock)
-	for range 3 {
-		bans.Put(hourly("gptbot", clock))
-		clock.advance(time.Second)
-		k.save()
+	for name, c := range map[string]struct {
+		where storage
+		want  string
+	}{
+		"it cannot be read":    {brokenStorage{memory{}}, "could not be loaded yet"},
+		"it cannot be written": {fullStorage{memory{}}, "could not be stored"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := banClock()
+			bans, k, logs := keptBans(t, c.where, clock)
+			for range 3 {
+				bans.Put(hourly("gptbot", clock))
+				clock.advance(time.Second)
+				k.save()
+			}
+			if n := len(bans.List(clock.now())); n != 1 {
+				t.Errorf("bans: got %d, want 1, in memory", n)
+			}
+			if all := logs.All(); len(all) != 1 || !strings.Contains(all[0].Message, c.want) {
+				t.Errorf("log: got %v, want one line that says %q", all, c.want)
+			}
+		})
 	}
-	if n := len(bans.List(clock.now())); n != 1 {
-		t.Errorf("bans: got %d, want 1, in memory", n)
-	}
-	var told []string
-	for _, entry := range logs.All() {
-		told = append(told, entry.Message)
-	}
-	if len(told) != 2 || !strings.Contains(told[0], "could not be loaded") || !strings.Contains(told[1], "could not be stored") {
-		t.Errorf("log: got %q, want one warning of each kind", told)
+}
+
+func TestWhatCannotBeReadYetIsNotWrittenOver(t *testing.T) {
+	where, clock := memory{}, banClock()
+	before, k, _ := keptBans(t, where, clock)
+	before.Put(hourly("gptbot", clock))
+	k.close()
+	after, k, _ := keptBans(t, brokenStorage{where}, clock)
+	after.Put(hourly("ccbot", clock))
+	k.save()
+	k.places.add(place{where, zap.NewNop()}) // it is mended
+	k.save()
+	k.close()
+	last, _, _ := keptBans(t, where, clock)
+	if n := len(last.List(clock.now())); n != 2 {
+		t.Errorf("bans: got %d, want that of before and that of meanwhile", n)
 	}
 }
