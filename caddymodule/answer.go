@@ -53,6 +53,14 @@ func (j *judgement) reason() string {
 	}
 }
 
+// cause is the line that decided, as written, or a sentence where no line did.
+func (j *judgement) cause() string {
+	if j.rule != "" {
+		return j.rule
+	}
+	return j.reason()
+}
+
 // broken says what a ban goes back to.
 func (j *judgement) broken() string {
 	if j.line > 0 {
@@ -185,7 +193,7 @@ func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request) bool {
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("ETag", rules.etag)
+	header.Set("ETag", `"`+rules.version+`"`)
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(rules.text))
 	return true
 }

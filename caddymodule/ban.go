@@ -98,13 +98,9 @@ func (h *Handler) offend(r *http.Request, j *judgement) {
 	if !h.bannable(j) {
 		return
 	}
-	rule := j.rule
-	if rule == "" {
-		rule = j.reason() // no line decided
-	}
 	result, _ := h.limiter.Take(r.Context(), ratelimit.Request{
 		Key: h.budget(r, j), Ban: h.settings.ban, Address: h.answerable(r, j),
-		Offence: true, Line: j.line, Rule: rule,
+		Offence: true, Line: j.line, Rule: j.cause(),
 	}, h.now())
 	if result.New {
 		h.tellBan(r, j, result.Ban)

@@ -49,6 +49,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		default_pace <rate>
 //		ban         <n> in <duration> for <duration>
 //		share       <redis url> [within <duration>]
+//		whole_addresses
 //		observe
 //	}
 //
@@ -120,6 +121,9 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 	case "serve":
 		h.Serve = true
 		return noArgument(d, option)
+	case "whole_addresses":
+		h.WholeAddresses = true
+		return noArgument(d, option)
 	case "observe":
 		h.Observe = true
 		return noArgument(d, option)
@@ -155,7 +159,7 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		return h.parseMaxSize(d)
 	}
 	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt",
-		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "observe")
+		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "whole_addresses", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
 }

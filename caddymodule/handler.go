@@ -143,6 +143,10 @@ type Handler struct {
 	// each Caddy counts for itself.
 	Share *Share `json:"share,omitempty"`
 
+	// Keep whole addresses with the evidence of disobedience, for the report and the admin
+	// API. Default: false, only their networks are kept (/24 or, of IPv6, /48).
+	WholeAddresses bool `json:"whole_addresses,omitempty"`
+
 	// Judge and log everything, refuse nothing: the safe first week. It overrides
 	// impostors, disallowed, too_fast, off_hours and ban. Default: false.
 	Observe bool `json:"observe,omitempty"`
@@ -195,6 +199,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		// Before a fleet tells of bans that were lifted meanwhile.
 		h.leave = append(h.leave, h.shared.bans.keep(ctx.Storage(), ctx.Logger()))
 	}
+	h.leave = append(h.leave, h.shared.ledger.keep(ctx.Storage(), ctx.Logger()))
 	if h.limiter, err = h.chooseLimiter(); err != nil {
 		return err
 	}

@@ -61,11 +61,7 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	if robotsTxt != "" {
 		h.Sources = []Source{{Text: robotsTxt}}
 	}
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	if h.Ban != nil || h.Share != nil {
-		ctx = contextWithStorage(t)
-	}
-	t.Cleanup(cancel)
+	ctx := contextWithStorage(t)
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
 			t.Error(err)
@@ -80,6 +76,19 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 		<-h.loader.site("").first
 	}
 	return th
+}
+
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "caddy-robots-test-")
+	if err == nil {
+		err = os.Setenv("XDG_DATA_HOME", home) // where Caddy keeps its name
+	}
+	if err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(home)
+	os.Exit(status)
 }
 
 // contextWithStorage is a context as that of a running Caddy, whose storage is the test's.

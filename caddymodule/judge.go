@@ -43,6 +43,8 @@ type judgement struct {
 	throttle   string               // for too_fast: the rate at which a disallowed page is served
 	until      time.Time            // for banned: when the ban ends
 	refused    bool                 // the request is not to be served
+	at         time.Time            // when it was judged, if its pace was
+	version    string               // of the robots.txt that was in force
 }
 
 // ServeHTTP passes people on, which is most of what it does, and has the others judged.
@@ -63,16 +65,22 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	a := askedFor(r)
 	j := h.consider(r, &a, sent, who)
-	if a.path == robotsPath && h.settings.serve && h.serveRules(w, r) {
-		return nil
-	}
-	if j.verdict == Allowed {
+	switch {
+	case a.path == robotsPath:
+		defer h.noteReading(r, &j)
+		if h.settings.serve && h.serveRules(w, r) {
+			return nil
+		}
+		return next.ServeHTTP(w, r)
+	case j.verdict == Allowed:
+		defer h.note(r, &a, &j, 0)
 		return next.ServeHTTP(w, r)
 	}
 	h.tell(r, &a, &j)
 	if !j.refused {
-		return next.ServeHTTP(w, r)
+		return h.serveObserved(w, r, next, &a, &j)
 	}
+	h.note(r, &a, &j, j.status())
 	return h.refuse(w, r, &j)
 }
 
@@ -129,6 +137,7 @@ func (h *Handler) isOwn(r *http.Request) bool {
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	rules := h.loader.rules(r)
+	j.version = rules.version
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
 		j.who, j.proof = h.prover.prove(r, a, j.who)
 	}

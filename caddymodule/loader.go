@@ -114,18 +114,34 @@ func (l *loader) meet(r *http.Request) {
 // rules returns the rules for the host of r. The first request of a host waits for them,
 // no longer than loadTimeout; no other ever waits.
 func (l *loader) rules(r *http.Request) *ruleset {
-	host := ""
-	if l.perHost {
-		host = hostOf(r)
-	}
-	s, ok := l.sites.get(host)
-	if !ok {
-		s = l.site(host)
-	}
+	s := l.siteOf(r)
 	if rules := s.current.Load(); rules != nil {
 		return rules
 	}
 	return l.await(r.Context(), s)
+}
+
+// known returns the rules for the host of r, nil while there are none: it waits for nothing,
+// but has them loaded.
+func (l *loader) known(r *http.Request) *ruleset {
+	s := l.siteOf(r)
+	rules := s.current.Load()
+	if rules == nil {
+		l.begin(s)
+	}
+	return rules
+}
+
+// siteOf returns the site that r came to.
+func (l *loader) siteOf(r *http.Request) *site {
+	host := ""
+	if l.perHost {
+		host = hostOf(r)
+	}
+	if s, ok := l.sites.get(host); ok {
+		return s
+	}
+	return l.site(host)
 }
 
 // site returns the site of host, made if need be.

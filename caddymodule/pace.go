@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-robots/caddy-robots/crawler/verify"
 	"github.com/caddy-robots/caddy-robots/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
@@ -16,6 +14,7 @@ import (
 // pace judges when the request came. A request that is refused costs the robot nothing.
 func (h *Handler) pace(r *http.Request, j *judgement) {
 	now := h.now()
+	j.at = now
 	binding := j.decision.Binding
 	if open, opens, line := binding.Pace().Visit(now); !open {
 		j.line, j.rule, j.retryAfter = line, visitTime(binding, line), opens.Sub(now)
@@ -25,7 +24,7 @@ func (h *Handler) pace(r *http.Request, j *judgement) {
 		}
 	}
 	d := h.demand(j, now)
-	if d.rate.Documents == 0 || counted(r) {
+	if d.rate.Documents == 0 || !firstTime(r, countedKey) {
 		return
 	}
 	switch result, offence := h.take(r, j, d, now); {
@@ -107,20 +106,6 @@ func (h *Handler) tooFast(r *http.Request, j *judgement, d demand, result rateli
 
 // countedKey is the request variable that says that a request was counted against a pace.
 const countedKey = "robots.counted"
-
-// counted marks r as counted, and tells whether it was already: a request that meets two
-// handlers, one for the site and one for a part of it, is still one request.
-func counted(r *http.Request) bool {
-	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
-	if !ok {
-		return false
-	}
-	if _, ok := vars[countedKey]; ok {
-		return true
-	}
-	vars[countedKey] = true
-	return false
-}
 
 // budget is whose pace a request counts against: one for each robot of a site, however
 // many addresses it comes from. A client without a robot's name is its address. Nobody

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -63,9 +64,8 @@ func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prove
 // prove checks the claims of a robot: its name against its address, and where it claims no
 // name that can be checked so, its signature. A signed robot goes by the host that signs.
 func (p *prover) prove(r *http.Request, a *asked, who *crawler.Identity) (*crawler.Identity, proof) {
-	if binding := p.tokens.find(who); binding != nil {
-		c := p.claims[binding.Token()]
-		result := proof{claimed: c.token, status: p.check(c, r)}
+	if c := p.claimOf(who); c != nil {
+		result := proof{claimed: c.token, status: p.check(r.Context(), c, provedAddress(r))}
 		if result.status == verify.Impostor {
 			result.reason = "claims to be " + c.token + ", but its address is not one of that robot's"
 		}
@@ -80,16 +80,33 @@ func (p *prover) prove(r *http.Request, a *asked, who *crawler.Identity) (*crawl
 	return who, proof{}
 }
 
-// check tells whether the address of r is one of the claim's.
-func (p *prover) check(c *claim, r *http.Request) verify.Status {
-	if r.TLS != nil && !r.TLS.HandshakeComplete {
-		return verify.Unverified // 0-RTT data: the address is not proved yet
+// claimOf returns what a robot claims to be by its name, nil if that cannot be checked.
+func (p *prover) claimOf(who *crawler.Identity) *claim {
+	if p == nil || who.Class != crawler.Robot {
+		return nil
 	}
-	addr, err := netip.ParseAddr(clientAddress(r))
-	if err != nil {
+	if binding := p.tokens.find(who); binding != nil {
+		return p.claims[binding.Token()]
+	}
+	return nil
+}
+
+// provedAddress returns the address of the client. It is not valid where it is not proved
+// yet, as for 0-RTT data.
+func provedAddress(r *http.Request) netip.Addr {
+	if r.TLS != nil && !r.TLS.HandshakeComplete {
+		return netip.Addr{}
+	}
+	addr, _ := netip.ParseAddr(clientAddress(r)) // not valid if it cannot be read
+	return addr.Unmap().WithZone("")
+}
+
+// check tells whether the address is one of the claim's. It waits for the name server as long
+// as a request may, and no longer than ctx.
+func (p *prover) check(ctx context.Context, c *claim, addr netip.Addr) verify.Status {
+	if !addr.IsValid() {
 		return verify.Unverified
 	}
-	addr = addr.Unmap().WithZone("")
 	status := verify.Impostor
 	for _, list := range c.lists {
 		switch ranges := list.current.Load(); {
@@ -102,7 +119,7 @@ func (p *prover) check(c *claim, r *http.Request) verify.Status {
 	if len(c.suffixes) == 0 {
 		return status
 	}
-	if found := p.dns.Status(r.Context(), addr, c.suffixes); found != verify.Impostor {
+	if found := p.dns.Status(ctx, addr, c.suffixes); found != verify.Impostor {
 		return found
 	}
 	return status

@@ -54,7 +54,7 @@ type replayCounts struct {
 
 func newReplay(e *examiner, rules *ruleset, place string, wholeAddresses bool) *replay {
 	r := &replay{
-		h: e.h, site: place, rules: rules, version: strings.Trim(rules.etag, `"`),
+		h: e.h, site: place, rules: rules, version: rules.version,
 		ledger: compliance.NewLedger(compliance.Options{WholeAddresses: wholeAddresses}),
 		vars:   make(map[string]any), agent: []string{""},
 	}

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,7 @@ type ruleset struct {
 	file        *robotsrules.File
 	policy      *robotsrules.Policy
 	diagnostics []robotsrules.Diagnostic
-	etag        string
+	version     string // a hash of the text
 
 	// denied says why everything is disallowed to whomever the "*" record binds,
 	// whatever the text; empty otherwise.
@@ -70,7 +69,7 @@ func newRuleset(text string, sum [sha256.Size]byte, denied string, s settings) *
 		file:        file,
 		policy:      robotsrules.Compile(file, s.match),
 		diagnostics: diagnostics(file),
-		etag:        fmt.Sprintf("%q", hex.EncodeToString(sum[:16])),
+		version:     hex.EncodeToString(sum[:16]),
 		denied:      denied,
 	}
 }

@@ -34,9 +34,11 @@ type shared struct {
 	memory   *ratelimit.Memory // paces and bans
 	waiting  *waiting
 	bans     *keeper
+	ledger   *ledger
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped
+	readers  chan struct{} // has room for as many as may be checked at a time
 
 	// signatures verifies what robots sign.
 	signatures *verify.Signatures
@@ -78,9 +80,11 @@ func acquireShared() (*shared, error) {
 			memory:   memory,
 			waiting:  newWaiting(),
 			bans:     newBanKeeper(memory.Bans(), time.Now),
+			ledger:   newLedger(),
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),
+			readers:  make(chan struct{}, maxReaders),
 
 			signatures: verify.NewSignatures(verify.SignaturesOptions{}),
 			resolvers:  make(map[string]*verify.DNS),
@@ -123,6 +127,7 @@ func (sh *shared) resolver(address string) *verify.DNS {
 // Destruct implements caddy.Destructor.
 func (sh *shared) Destruct() error {
 	sh.bans.close()
+	sh.ledger.close()
 	for _, dns := range sh.resolvers {
 		dns.Close()
 	}

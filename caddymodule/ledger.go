@@ -1,0 +1,139 @@
+package caddymodule
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/crawler"
+)
+
+const (
+	// ledgerKey is where the ledger is in Caddy's storage. Behind it stands which Caddy's,
+	// since several may have one storage.
+	ledgerKey = "robots/ledger"
+
+	// saveLedgerEvery is how often the ledger is stored: with the time that this takes, a
+	// Caddy that is killed loses less than a minute.
+	saveLedgerEvery = 30 * time.Second
+)
+
+// ledger is what this process knows of what robots did. It outlives a config reload and, in
+// Caddy's storage, a restart. It is safe for concurrent use.
+type ledger struct {
+	*compliance.Ledger
+	*keeper
+
+	changed atomic.Bool // since it was last stored
+	stored  uint64      // how often it had changed by then; only the keeper touches it
+}
+
+func newLedger() *ledger {
+	l := &ledger{Ledger: compliance.NewLedger(compliance.Options{})}
+	l.keeper = &keeper{
+		what: "what robots did", loses: "a restart would forget it",
+		key: ledgerPlace, every: saveLedgerEvery,
+		revision: l.revision, now: time.Now,
+		encode: func() ([]byte, error) { return l.Marshal(), nil },
+		decode: l.Unmarshal,
+	}
+	return l
+}
+
+// ledgerPlace is the key of this Caddy's ledger.
+func ledgerPlace() string {
+	id, err := caddy.InstanceID()
+	if err != nil {
+		return ledgerKey + "/this" // it has nowhere to keep its name: then it is the only one
+	}
+	return ledgerKey + "/" + id.String()
+}
+
+func (l *ledger) revision() uint64 {
+	if l.changed.Swap(false) {
+		l.stored++
+	}
+	return l.stored
+}
+
+// note notes an event. To set a flag that is set already would take its cache line from the
+// other cores, for nothing.
+func (l *ledger) note(e *compliance.Event) {
+	l.Note(e)
+	if !l.changed.Load() {
+		l.changed.Store(true)
+	}
+}
+
+// notedKey is the request variable that says that a request is in the ledger.
+const notedKey = "robots.noted"
+
+// note notes a request that was judged, once: where it meets two handlers, by what the first
+// found against it or else by what the last one found. An app or a browser that nothing
+// binds is no robot.
+func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
+	if j.decision.Binding == nil && j.verdict == Allowed && mayBeAPerson(j.who.Class) {
+		return
+	}
+	if firstTime(r, notedKey) {
+		h.enter(r, a, j, status)
+	}
+}
+
+// mayBeAPerson tells whether a client is one that no record binds unless it names it, or the
+// site says so.
+func mayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawler.Browser }
+
+// enter writes a request into the ledger.
+func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
+	at := j.at
+	if at.IsZero() {
+		at = h.now()
+	}
+	e := compliance.Event{
+		Time: at, Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
+		Verdict: j.verdict, Refused: j.refused, Version: j.version,
+		Record: j.decision.Binding.Token(),
+	}
+	if j.verdict.Disobedient() {
+		e.Line, e.Rule = j.line, j.cause()
+		e.Method, e.Path, e.Status, e.Address = a.method, a.target, status, clientAddress(r)
+	}
+	h.shared.ledger.note(&e)
+}
+
+// serveObserved serves a request that is only observed, and notes what it was answered.
+func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) (err error) {
+	if !firstTime(r, notedKey) {
+		return next.ServeHTTP(w, r)
+	}
+	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
+	defer func() {
+		status := rec.Status()
+		var handlerError caddyhttp.HandlerError
+		if status == 0 && errors.As(err, &handlerError) {
+			status = handlerError.StatusCode
+		}
+		h.enter(r, a, j, status)
+	}()
+	return next.ServeHTTP(rec, r)
+}
+
+// firstTime marks r, and tells whether it was not marked yet: a request that meets two handlers,
+// one for the site and one for a part of it, is still one request.
+func firstTime(r *http.Request, key string) bool {
+	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	if !ok {
+		return true
+	}
+	if _, ok := vars[key]; ok {
+		return false
+	}
+	vars[key] = true
+	return true
+}

@@ -1,0 +1,62 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+
+	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
+)
+
+// maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
+// they were.
+const maxReaders = 64
+
+// atOnce is the context of a check that does not wait.
+var atOnce = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// noteReading notes that a client has read /robots.txt, and which text that was.
+func (h *Handler) noteReading(r *http.Request, j *judgement) {
+	if r.Method != http.MethodGet || !firstTime(r, notedKey) {
+		return
+	}
+	e := compliance.Event{Time: h.now(), Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}
+	if rules := h.loader.known(r); rules != nil {
+		e.Version, e.Record = rules.version, h.binding(rules, j).Token()
+	}
+	if e.Record == "" && mayBeAPerson(j.who.Class) {
+		return
+	}
+	if c := h.prover.claimOf(j.who); c != nil {
+		h.noteReader(e, c, provedAddress(r))
+		return
+	}
+	h.shared.ledger.note(&e)
+}
+
+// noteReader notes a reading of one who claims to be a robot that can be checked. It waits
+// for nothing: who reads the rules is served at once.
+func (h *Handler) noteReader(e compliance.Event, c *claim, addr netip.Addr) {
+	note := func(status verify.Status) {
+		e.Standing = proof{claimed: c.token, status: status}.standing()
+		h.shared.ledger.note(&e)
+	}
+	status := h.prover.check(atOnce, c, addr)
+	if status == verify.Unverified && addr.IsValid() && len(c.suffixes) > 0 {
+		select {
+		case h.shared.readers <- struct{}{}:
+			go func() {
+				defer func() { <-h.shared.readers }()
+				note(h.prover.check(context.Background(), c, addr))
+			}()
+			return
+		default: // there are too many; it stays unverified
+		}
+	}
+	note(status)
+}
