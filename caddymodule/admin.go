@@ -26,6 +26,10 @@ func init() {
 //	GET    /robots/bans                       who is banned, why and until when
 //	DELETE /robots/bans?robot=<name>&address=<address>&site=<host>
 //	                                          lifts the bans that fit all of what is given
+//	GET    /robots/report                     what robots did, as a page
+//	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
+//	GET    /robots/evidence                   the disobedient requests that are kept, likewise;
+//	                                          all three with ?site=, robot=, class=, standing=
 type adminAPI struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -41,6 +45,9 @@ func (a adminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		{Pattern: "/robots/trapped", Handler: caddy.AdminHandlerFunc(a.trapped)},
 		{Pattern: "/robots/bans", Handler: caddy.AdminHandlerFunc(a.bans)},
+		{Pattern: "/robots/report", Handler: caddy.AdminHandlerFunc(a.report("html"))},
+		{Pattern: "/robots/robots", Handler: caddy.AdminHandlerFunc(a.report("json"))},
+		{Pattern: "/robots/evidence", Handler: caddy.AdminHandlerFunc(a.evidence)},
 	}
 }
 

@@ -223,6 +223,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		go lists.run(background)
 	}
 	h.loader.start(background)
+	h.leave = append(h.leave, h.shared.live.add(h))
 	return nil
 }
 

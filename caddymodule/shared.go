@@ -35,6 +35,7 @@ type shared struct {
 	waiting  *waiting
 	bans     *keeper
 	ledger   *ledger
+	live     live
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped

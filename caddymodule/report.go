@@ -1,0 +1,132 @@
+package caddymodule
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/compliance"
+)
+
+// reporter answers requests for what robots did: at the robots_report directive and at the
+// admin API.
+type reporter struct {
+	shared  *shared
+	sites   []string // those that are shown; none: all
+	refresh time.Duration
+	now     func() time.Time
+}
+
+// reportQuery is what is asked for.
+type reportQuery struct {
+	compliance.Selection
+	format string // html, json, csv or evidence.csv
+}
+
+// formats are the forms of a report, and their media types.
+var formats = map[string]string{
+	"html":         "text/html; charset=utf-8",
+	"json":         "application/json",
+	"csv":          "text/csv; charset=utf-8",
+	"evidence.csv": "text/csv; charset=utf-8",
+}
+
+// readQuery reads the query of a request. An error says what is wrong with it.
+func readQuery(query url.Values, format string) (reportQuery, error) {
+	q := reportQuery{format: format}
+	fields := map[string]*string{
+		"site": &q.Site, "robot": &q.Robot, "class": &q.Class, "standing": &q.Standing, "format": &q.format,
+	}
+	for name, values := range query {
+		field := fields[name]
+		switch {
+		case field == nil:
+			return q, fmt.Errorf("parameter %q is unknown; write site, robot, class, standing or format", name)
+		case len(values) > 1:
+			return q, fmt.Errorf("parameter %q is there %d times; write it once", name, len(values))
+		}
+		*field = values[0]
+	}
+	if formats[q.format] == "" {
+		return q, fmt.Errorf("format %q is unknown; write html, json, csv or evidence.csv", q.format)
+	}
+	return q, q.Check()
+}
+
+// report returns what is asked for, as of now, and what is to be said about it.
+func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
+	report, source = p.snapshot(ctx)
+	texts := p.shared.texts()
+	for i := range report.Sites {
+		report.Sites[i].RobotsTxt = texts[report.Sites[i].Version]
+	}
+	return report.Select(q.Selection), source
+}
+
+func (p *reporter) snapshot(context.Context) (report *compliance.Report, source string) {
+	return p.shared.ledger.Snapshot(p.now(), p.sites...), "live"
+}
+
+// serve answers a request for a report. self is the path of the page.
+func (p *reporter) serve(w http.ResponseWriter, r *http.Request, q *reportQuery, self string) error {
+	report, source := p.report(r.Context(), q)
+	header := w.Header()
+	header.Set("Content-Type", formats[q.format])
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	if r.Method == http.MethodHead {
+		if q.format == "html" {
+			header.Set("Content-Security-Policy", compliance.CSP(rand.Text()))
+		}
+		return nil
+	}
+	switch q.format {
+	case "json":
+		return json.NewEncoder(w).Encode(report)
+	case "csv":
+		return report.WriteRobots(w)
+	case "evidence.csv":
+		return report.WriteEvidence(w)
+	}
+	nonce := rand.Text()
+	header.Set("Content-Security-Policy", compliance.CSP(nonce))
+	return compliance.WritePage(w, report, compliance.PageOptions{
+		Source: source, Self: self, Nonce: nonce, RefreshSeconds: int(p.refresh.Seconds()),
+		Links: links(self, q),
+	})
+}
+
+// links are those to the same report in other forms.
+func links(self string, q *reportQuery) []compliance.Link {
+	link := func(text, format string) compliance.Link {
+		values := url.Values{"format": {format}}
+		for name, value := range map[string]string{"site": q.Site, "robot": q.Robot, "class": q.Class, "standing": q.Standing} {
+			if value != "" {
+				values.Set(name, value)
+			}
+		}
+		return compliance.Link{Text: text, Target: self + "?" + values.Encode()}
+	}
+	return []compliance.Link{
+		link("All of it as JSON", "json"), link("The robots as CSV", "csv"), link("The evidence as CSV", "evidence.csv"),
+	}
+}
+
+// texts returns the robots.txt in force of all handlers, by version.
+func (sh *shared) texts() map[string]string {
+	texts := make(map[string]string)
+	for _, h := range sh.handlers() {
+		sites, _ := h.loader.sites.all()
+		for _, s := range sites {
+			if rules := s.current.Load(); rules != nil {
+				texts[rules.version] = rules.text
+			}
+		}
+	}
+	return texts
+}
