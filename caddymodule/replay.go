@@ -22,6 +22,7 @@ type replay struct {
 	site    string // under which all is noted
 	rules   *ruleset
 	version string
+	whole   bool // addresses
 
 	request *http.Request // the one of all: what differs is written into it
 	vars    map[string]any
@@ -54,8 +55,8 @@ type replayCounts struct {
 
 func newReplay(e *examiner, rules *ruleset, place string, wholeAddresses bool) *replay {
 	r := &replay{
-		h: e.h, site: place, rules: rules, version: rules.version,
-		ledger: compliance.NewLedger(compliance.Options{WholeAddresses: wholeAddresses}),
+		h: e.h, site: place, rules: rules, version: rules.version, whole: wholeAddresses,
+		ledger: compliance.NewLedger(compliance.Options{}),
 		vars:   make(map[string]any), agent: []string{""},
 	}
 	h := e.h
@@ -165,7 +166,7 @@ func (r *replay) note(rec *accesslog.Record, a *asked, j *judgement) {
 		Time: r.now, Site: r.site, Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
 		Verdict: j.verdict, Refused: j.refused, RobotsTxt: a.path == robotsPath, Version: r.version,
 		Record: binding.Token(), Line: j.line, Rule: j.rule,
-		Method: rec.Method, Path: a.target, Address: rec.Address, Status: rec.Status,
+		Method: rec.Method, Path: a.target, Address: rec.Address, Status: rec.Status, WholeAddress: r.whole,
 	})
 }
 

@@ -17,9 +17,6 @@ func (l *Ledger) enter(k key, fingerprint uint64, at int64) *row {
 // absorb adds what is noted in a row of another ledger.
 func (l *Ledger) absorb(from *row) {
 	fingerprint := l.fingerprint(&from.key)
-	if !l.options.WholeAddresses {
-		from.offences.mask()
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rowOf(from.key, fingerprint, from.last, from.visits()).merge(from)

@@ -107,19 +107,23 @@ func (d *decoder) ring(into ring, most uint64, what string) {
 func (d *decoder) offences() *offences {
 	o := new(offences)
 	for range d.number(mostFrequent, "number of lines") {
-		c := counted[line]{what: line{int32(d.number(maxLine, "line")), d.text(maxRule, "rule")}}
+		var c counted
+		c.set(int32(d.number(maxLine, "line")), d.text(maxRule, "rule"))
 		c.count, c.over = d.part(maxCount, "count of a line", "excess of a line")
 		o.lines = append(o.lines, c)
 	}
 	for range d.number(mostFrequent, "number of paths") {
-		c := counted[string]{what: d.text(maxPath, "path")}
+		var c counted
+		c.set(0, d.text(maxPath, "path"))
 		c.count, c.over = d.part(maxCount, "count of a path", "excess of a path")
 		o.paths = append(o.paths, c)
 	}
 	o.first = d.evidence()
+	var latest []evidence
 	for range d.number(keptEvidence, "number of requests kept") {
-		o.newest = append(o.newest, d.evidence())
+		latest = append(latest, d.evidence())
 	}
+	o.keep(latest)
 	return o
 }
 
@@ -128,8 +132,7 @@ func (d *decoder) evidence() evidence {
 	e.at = d.moment("time of a request")
 	e.line = int32(d.number(maxLine, "line of a request"))
 	e.status = uint16(d.number(999, "status"))
-	e.method = methodOf(d.text(maxMethod, "method"))
-	e.path, e.rule = d.text(maxPath, "path"), d.text(maxRule, "rule")
+	e.write(d.text(maxMethod, "method"), d.text(maxPath, "path"), d.text(maxRule, "rule"))
 	if address := d.text(16, "address"); address != "" {
 		a, ok := netip.AddrFromSlice([]byte(address))
 		if !ok || a.Is4In6() {

@@ -54,5 +54,5 @@
 // # Privacy
 //
 // Only disobedient requests are kept one by one, and of their addresses only the network, unless
-// Options.WholeAddresses asks for more.
+// Event.WholeAddress asks for more.
 package compliance

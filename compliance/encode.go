@@ -42,19 +42,20 @@ func (r ring) append(data []byte) []byte {
 func (o *offences) append(data []byte) []byte {
 	data = appendNumbers(data, uint64(len(o.lines)))
 	for _, c := range o.lines {
-		data = appendNumbers(data, uint64(c.what.number))
-		data = appendText(data, c.what.rule)
+		data = appendNumbers(data, uint64(c.number))
+		data = appendText(data, c.text())
 		data = appendNumbers(data, c.count, c.over)
 	}
 	data = appendNumbers(data, uint64(len(o.paths)))
 	for _, c := range o.paths {
-		data = appendText(data, c.what)
+		data = appendText(data, c.text())
 		data = appendNumbers(data, c.count, c.over)
 	}
 	data = o.first.append(data)
-	data = appendNumbers(data, uint64(len(o.newest)))
-	for i := range o.newest {
-		data = o.newest[i].append(data)
+	latest := o.latest()
+	data = appendNumbers(data, uint64(len(latest)))
+	for i := range latest {
+		data = latest[i].append(data)
 	}
 	return data
 }
@@ -62,9 +63,10 @@ func (o *offences) append(data []byte) []byte {
 func (e *evidence) append(data []byte) []byte {
 	data = append(data, byte(e.verdict))
 	data = appendNumbers(data, uint64(e.at), uint64(e.line), uint64(e.status))
-	data = appendText(data, e.method)
-	data = appendText(data, e.path)
-	data = appendText(data, e.rule)
+	method, path, rule := e.texts()
+	data = appendText(data, method)
+	data = appendText(data, path)
+	data = appendText(data, rule)
 	if !e.address.IsValid() {
 		return appendText(data, "")
 	}

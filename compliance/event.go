@@ -62,6 +62,10 @@ type Event struct {
 	// What was asked for, from which address, and what it was answered.
 	Method, Path, Address string
 	Status                int
+
+	// WholeAddress keeps the Address of a disobedient request as it is. Otherwise only its
+	// network is kept, /24 or, of IPv6, /48.
+	WholeAddress bool
 }
 
 // unbound reports whether e is a person's browser that nothing binds. It is no robot, and
@@ -91,14 +95,14 @@ type key struct {
 	standing    standing
 }
 
-// set makes k say whose row an Event belongs to. Its strings are those of the Event. It fills k
+// set makes k, which is zero, say whose row an event with these words belongs to. It fills k
 // where it is: a copy of what was just written would wait for it.
-func (k *key) set(e *Event) {
-	k.site, k.robot = cut(e.Site, maxSite), cut(e.Robot, maxRobot)
-	if i := slices.Index(classWords[:others], e.Class); i > 0 {
+func (k *key) set(site, robot, classWord, standingWord string) {
+	k.site, k.robot = cut(site, maxSite), cut(robot, maxRobot)
+	if i := slices.Index(classWords[:others], classWord); i > 0 {
 		k.class = class(i)
 	}
-	if i := slices.Index(standingWords[:], e.Standing); i > 0 {
+	if i := slices.Index(standingWords[:], standingWord); i > 0 {
 		k.standing = standing(i)
 	}
 }

@@ -4,111 +4,130 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
 )
 
 // keptEvidence is how many of a robot's disobedient requests are kept as they were, besides
 // the first.
 const keptEvidence = 10
 
-// evidence is a disobedient request.
+// evidence is a disobedient request. Its texts are its own: those of the next one are written
+// over them, so that none has to be allocated.
 type evidence struct {
 	at      int64
 	line    int32
 	status  uint16
 	verdict Verdict
-	method  string
-	path    string
-	rule    string
+	lengths [3]uint8                            // of method, path and rule,
+	octets  [maxMethod + maxPath + maxRule]byte // which stand here, one behind the other
 	address netip.Prefix
-}
-
-// line is a line of robots.txt, its number and its text.
-type line struct {
-	number int32
-	rule   string
 }
 
 // offences is what is kept of a robot's disobedience besides its counts.
 type offences struct {
-	lines  frequent[line]
-	paths  frequent[string]
-	first  evidence
-	newest []evidence // the newest first
+	lines frequent
+	paths frequent
+	first evidence
+	noted uint64                 // requests ever kept in latest, which
+	ring  [keptEvidence]evidence // is a ring
 }
 
 // add keeps a disobedient request. The rule of a ban is what was disobeyed before it, so that
 // requests during the ban count for no line and no path.
-func (o *offences) add(e *Event, at int64, whole bool) {
-	one := evidence{
+func (o *offences) add(e *Event, at int64) {
+	path, rule := cut(e.Path, maxPath), cut(e.Rule, maxRule)
+	one := o.next()
+	*one = evidence{
 		at: at, line: lineNumber(e.Line), status: uint16(min(max(e.Status, 0), 999)),
-		verdict: e.Verdict, method: methodOf(e.Method), address: maskedAddress(e.Address, whole),
+		verdict: e.Verdict, address: maskedAddress(e.Address, e.WholeAddress),
 	}
-	path, rule := cut(e.Path, maxPath), line{one.line, cut(e.Rule, maxRule)}
+	one.write(cut(e.Method, maxMethod), path, rule)
+	if o.noted == 1 {
+		o.first = *one
+	}
 	if e.Verdict == Banned {
-		one.path, one.rule = strings.Clone(path), strings.Clone(rule.rule)
-	} else {
-		one.path = o.paths.add(path, strings.Clone)
-		if rule != (line{}) {
-			one.rule = o.lines.add(rule, line.clone).rule
-		}
+		return
 	}
-	if o.newest == nil {
-		o.first, o.newest = one, make([]evidence, 0, keptEvidence)
+	o.paths.add(0, path)
+	if one.line != 0 || rule != "" {
+		o.lines.add(one.line, rule)
 	}
-	o.newest = o.newest[:min(len(o.newest)+1, keptEvidence)]
-	copy(o.newest[1:], o.newest)
-	o.newest[0] = one
+}
+
+// next returns the place in the ring for one request more.
+func (o *offences) next() *evidence {
+	place := &o.ring[o.noted%keptEvidence]
+	o.noted++
+	return place
 }
 
 // merge adds what was kept elsewhere.
 func (o *offences) merge(from *offences) {
 	o.lines.merge(from.lines)
 	o.paths.merge(from.paths)
-	if len(from.newest) == 0 {
+	if from.noted == 0 {
 		return
 	}
-	if len(o.newest) == 0 || from.first.at < o.first.at {
+	if o.noted == 0 || from.first.at < o.first.at {
 		o.first = from.first
 	}
-	all := newestFirst(o.newest, from.newest)
-	o.newest = append(make([]evidence, 0, keptEvidence), all[:min(len(all), keptEvidence)]...)
+	o.keep(newestFirst(o.latest(), from.latest()))
+}
+
+// latest returns the requests that are kept, the one noted last first.
+func (o *offences) latest() []evidence {
+	all := make([]evidence, 0, 2*keptEvidence) // with room for those of another
+	for i := range min(o.noted, keptEvidence) {
+		all = append(all, o.ring[(o.noted-1-i)%keptEvidence])
+	}
+	return all
+}
+
+// keep keeps the first ones of these requests, which become those that latest returns.
+func (o *offences) keep(latest []evidence) {
+	o.noted = 0
+	for _, one := range slices.Backward(latest[:min(len(latest), keptEvidence)]) {
+		*o.next() = one
+	}
 }
 
 // all returns all that is kept, the newest first, the first last.
 func (o *offences) all() []evidence {
-	all := newestFirst(o.newest)
+	all := newestFirst(o.latest(), nil)
 	if !slices.Contains(all, o.first) {
 		all = append(all, o.first)
 	}
 	return all
 }
 
-// newestFirst returns all of the lists in the order of time: requests may come slightly out
-// of it.
-func newestFirst(lists ...[]evidence) []evidence {
-	all := slices.Concat(lists...)
+// newestFirst returns two lists as one, in the order of time: requests may come slightly out
+// of it. It may use the room of the first.
+func newestFirst(a, b []evidence) []evidence {
+	all := append(a, b...)
 	slices.SortStableFunc(all, func(a, b evidence) int { return cmp.Compare(b.at, a.at) })
 	return all
 }
 
-// clone returns a line that shares no text with l.
-func (l line) clone() line { return line{l.number, strings.Clone(l.rule)} }
+// write writes the texts, of which there is room for maxMethod, maxPath and maxRule octets.
+func (e *evidence) write(method, path, rule string) {
+	at := 0
+	for i, text := range [...]string{method, path, rule} {
+		n := copy(e.octets[at:], text)
+		e.lengths[i] = uint8(n)
+		at += n
+	}
+}
+
+// texts returns the texts in memory of their own.
+func (e *evidence) texts() (method, path, rule string) {
+	m, p, r := int(e.lengths[0]), int(e.lengths[1]), int(e.lengths[2])
+	all := string(e.octets[:m+p+r])
+	return all[:m], all[m : m+p], all[m+p:]
+}
 
 // maxLine bounds the number of a line; no robots.txt has as many.
 const maxLine = 1 << 30
 
 func lineNumber(n int) int32 { return int32(min(max(n, 0), maxLine)) }
-
-var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND"}
-
-// methodOf returns m in a string of its own, which for the usual ones costs nothing.
-func methodOf(m string) string {
-	if i := slices.Index(methods, m); i >= 0 {
-		return methods[i]
-	}
-	return strings.Clone(cut(m, maxMethod))
-}
 
 // maskedAddress returns the network that an address is in, /24 or /48, or if whole the
 // address. A port is dropped; what is no address becomes the zero Prefix.
@@ -147,15 +166,4 @@ func addressText(p netip.Prefix) string {
 		return p.Addr().String()
 	}
 	return p.String()
-}
-
-// mask keeps of all addresses only the networks. The offences may be nil.
-func (o *offences) mask() {
-	if o == nil {
-		return
-	}
-	o.first.address = masked(o.first.address, false)
-	for i := range o.newest {
-		o.newest[i].address = masked(o.newest[i].address, false)
-	}
 }

@@ -60,9 +60,9 @@ func TestAddresses(t *testing.T) {
 		{"not an address", "", ""},
 	} {
 		for whole, want := range map[bool]string{false: c.masked, true: c.whole} {
-			l := NewLedger(Options{WholeAddresses: whole})
+			l := NewLedger(Options{})
 			e := disallowed("figtree")
-			e.Address = c.address
+			e.Address, e.WholeAddress = c.address, whole
 			l.Note(&e)
 			if got := only(t, l).Evidence[0].Address; got != want {
 				t.Errorf("%q, whole %v: got %q, want %q", c.address, whole, got, want)
@@ -71,22 +71,23 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestWholeAddressesAreMaskedWhereTheyAreNotWanted brings them from a ledger that has them.
-func TestWholeAddressesAreMaskedWhereTheyAreNotWanted(t *testing.T) {
-	from := NewLedger(Options{WholeAddresses: true})
-	note(from, disallowed("figtree"), 1)
+// TestAWholeAddressStaysWhole brings it to other ledgers, beside one of which the network is kept.
+func TestAWholeAddressStaysWhole(t *testing.T) {
+	from := NewLedger(Options{})
+	e := disallowed("figtree")
+	note(from, e, 1)
+	e.WholeAddress = true
+	note(from, e, 1)
 	merged, read := NewLedger(Options{}), NewLedger(Options{})
 	merged.Merge(from)
 	if err := read.Unmarshal(from.Marshal()); err != nil {
 		t.Fatal(err)
 	}
-	for what, l := range map[string]*Ledger{"Merge": merged, "Unmarshal": read} {
-		if got, want := only(t, l).Evidence[0].Address, "203.0.113.0/24"; got != want {
-			t.Errorf("%s: got %q, want %q", what, got, want)
+	for what, l := range map[string]*Ledger{"noted": from, "Merge": merged, "Unmarshal": read} {
+		got := only(t, l).Evidence
+		if got[0].Address != "203.0.113.9" || got[1].Address != "203.0.113.0/24" {
+			t.Errorf("%s: got %q and %q, want the whole address and the network", what, got[0].Address, got[1].Address)
 		}
-	}
-	if got, want := only(t, from).Evidence[0].Address, "203.0.113.9"; got != want {
-		t.Errorf("where they came from: got %q, want %q", got, want)
 	}
 }
 

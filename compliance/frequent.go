@@ -8,82 +8,107 @@ import (
 // mostFrequent is how many lines, and how many paths, are kept of a robot.
 const mostFrequent = 10
 
-// frequent finds the most frequent of many things in the room of a few: Space-Saving
-// (Metwally, Agrawal and El Abbadi, 2005). A new thing takes the place of the rarest and goes on
+// frequent finds the most frequent of many lines or paths in the room of a few: Space-Saving
+// (Metwally, Agrawal and El Abbadi, 2005). A new one takes the place of the rarest and goes on
 // from its count, so nothing that makes up more than a tenth of all is ever missing. The
-// zero value is empty.
-type frequent[T comparable] []counted[T]
+// zero value is empty; it allocates only when it is used first.
+type frequent []counted
 
-// counted is a thing, how often it was there at the most, and how much of that may
-// be another's.
-type counted[T comparable] struct {
-	what        T
+// counted is a line or, with the number 0, a path, how often it was there at the most, and how much
+// of that may be another's. Its text is its own: that of the next one is written over it.
+type counted struct {
 	count, over uint64
+	number      int32
+	length      uint8
+	octets      [maxPath]byte
 }
 
-// add counts a thing and returns it as it is kept: keep makes of a new one a copy that lasts.
-func (f *frequent[T]) add(what T, keep func(T) T) T {
+// text returns the text in memory of its own.
+func (c *counted) text() string { return string(c.octets[:c.length]) }
+
+// is reports whether that is what is counted.
+func (c *counted) is(number int32, text string) bool {
+	return c.number == number && string(c.octets[:c.length]) == text
+}
+
+// set says what is counted, of whose text it keeps maxPath octets.
+func (c *counted) set(number int32, text string) {
+	c.number, c.length = number, uint8(copy(c.octets[:], text))
+}
+
+// add counts a line or path.
+func (f *frequent) add(number int32, text string) {
 	rarest := 0
 	for i := range *f {
 		c := &(*f)[i]
-		if c.what == what {
+		if c.is(number, text) {
 			c.count = sum(c.count, 1)
-			return c.what
+			return
 		}
 		if c.count < (*f)[rarest].count {
 			rarest = i
 		}
 	}
-	c := counted[T]{what: keep(what), count: 1}
 	if len(*f) < mostFrequent {
-		*f = append(f.room(), c)
-		return c.what
+		rarest = len(*f)
+		*f = append(f.room(), counted{})
 	}
 	r := &(*f)[rarest]
-	c.count, c.over = sum(c.count, r.count), r.count
-	*r = c
-	return c.what
+	r.set(number, text)
+	r.count, r.over = sum(r.count, 1), r.count
 }
 
 // room returns f with room for all that it will ever hold.
-func (f frequent[T]) room() frequent[T] { return slices.Grow(f, mostFrequent-len(f)) }
+func (f frequent) room() frequent { return slices.Grow(f, mostFrequent-len(f)) }
+
+// index returns where a line or path is, or -1.
+func (f frequent) index(number int32, text string) int {
+	for i := range f {
+		if f[i].is(number, text) {
+			return i
+		}
+	}
+	return -1
+}
 
 // rarest returns the count that something which is missing here can have at the most.
-func (f frequent[T]) rarest() uint64 {
+func (f frequent) rarest() uint64 {
 	if len(f) < mostFrequent {
 		return 0
 	}
 	least := f[0].count
-	for _, c := range f {
-		least = min(least, c.count)
+	for i := range f {
+		least = min(least, f[i].count)
 	}
 	return least
 }
 
 // merge adds what was counted elsewhere (Agrawal and others, Mergeable Summaries, 2012).
-func (f *frequent[T]) merge(from frequent[T]) {
+func (f *frequent) merge(from frequent) {
 	here, there := f.rarest(), from.rarest()
-	known := len(*f)
-	for i := range *f {
-		c := &(*f)[i]
-		if at := slices.IndexFunc(from, func(d counted[T]) bool { return d.what == c.what }); at >= 0 {
+	known := (*f)[:len(*f):len(*f)]
+	for i := range known {
+		c := &known[i]
+		if at := from.index(c.number, c.text()); at >= 0 {
 			c.count, c.over = sum(c.count, from[at].count), sum(c.over, from[at].over)
 		} else {
 			c.count, c.over = sum(c.count, there), sum(c.over, there)
 		}
 	}
+	all := known
 	for _, c := range from {
-		if !slices.ContainsFunc((*f)[:known], func(d counted[T]) bool { return d.what == c.what }) {
-			*f = append(*f, counted[T]{c.what, sum(c.count, here), sum(c.over, here)})
+		if known.index(c.number, c.text()) < 0 {
+			c.count, c.over = sum(c.count, here), sum(c.over, here)
+			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(*f, func(a, b counted[T]) int { return cmp.Compare(b.count, a.count) })
-	*f = slices.Clone((*f)[:min(len(*f), mostFrequent)]).room()
+	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(b.count, a.count) })
+	*f = slices.Clone(all[:min(len(all), mostFrequent)]).room()
 }
 
 // sorted returns what is kept, in the order of how often it was there for certain.
-func (f frequent[T]) sorted() frequent[T] {
+func (f frequent) sorted() frequent {
 	f = slices.Clone(f)
-	slices.SortStableFunc(f, func(a, b counted[T]) int { return cmp.Compare(b.count-b.over, a.count-a.over) })
+	slices.SortStableFunc(f, func(a, b counted) int { return cmp.Compare(b.count-b.over, a.count-a.over) })
 	return f
 }

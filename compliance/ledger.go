@@ -2,8 +2,10 @@ package compliance
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Options say how much a [Ledger] keeps. The zero Options are the usual ones.
@@ -14,10 +16,6 @@ type Options struct {
 
 	// MaxSites is how many sites are told apart. Zero or less means 256.
 	MaxSites int
-
-	// WholeAddresses keeps the addresses of disobedient requests as they are. Otherwise
-	// only their networks are kept, /24 or, of IPv6, /48.
-	WholeAddresses bool
 }
 
 // Ledger counts what each robot did on each site. It never takes more room than its
@@ -65,17 +63,17 @@ func NewLedger(o Options) *Ledger {
 }
 
 // Note notes an event. It keeps no reference to anything in e. For a robot that has a row,
-// it locks nothing but that and, if the request was not disobedient, does not allocate.
+// it locks nothing but that and does not allocate.
 func (l *Ledger) Note(e *Event) {
 	if l.index.chains == nil || e.unbound() {
 		return
 	}
 	var k key
-	k.set(e)
+	k.set(e.Site, e.Robot, e.Class, e.Standing)
 	at := moment(e.Time)
 	fingerprint := l.fingerprint(&k)
 	r := l.index.find(fingerprint, &k)
-	for r == nil || !r.note(e, at, l.options.WholeAddresses) {
+	for r == nil || !r.note(e, at) {
 		r = l.enter(k, fingerprint, at)
 	}
 }
@@ -93,21 +91,56 @@ func (l *Ledger) Merge(other *Ledger) {
 	}
 }
 
-// each calls do with every row in which something was noted, those of other robots
-// included, in no order. It holds both the ledger's lock and the row's: nothing is
-// seen twice while one row gives way to another.
-func (l *Ledger) each(do func(*row)) {
+// Fetched returns when a robot last read robots.txt, and the version that it then read: both zero if it
+// never did or has no row. The arguments are those of an [Event]. It locks nothing but the row and
+// does not allocate.
+func (l *Ledger) Fetched(site, robot, class, standing string) (at time.Time, version string) {
+	if l.index.chains == nil {
+		return time.Time{}, ""
+	}
+	var k key
+	k.set(site, robot, class, standing)
+	r := l.index.find(l.fingerprint(&k), &k)
+	if r == nil {
+		return time.Time{}, ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fetches == 0 {
+		return time.Time{}, ""
+	}
+	return timeOf(r.fetched), r.fetchedVersion
+}
+
+// Rows returns how many robots have a row of their own, on all sites together, and how many
+// sites a place.
+func (l *Ledger) Rows() (robots, sites int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, r := range l.rows {
+	return len(l.rows), len(l.bySite)
+}
+
+// each calls do with every row in which something was noted, those of other robots first. It holds
+// the row's lock and, during those first ones, the ledger's. The others come later one by one, so that newcomers
+// need not wait, and a row that gives way meanwhile is still seen as it was: what it is added
+// to has been seen before. So nothing is seen twice.
+func (l *Ledger) each(do func(*row)) {
+	for _, r := range l.rowsAfterOthers(do) {
 		r.use(do)
 	}
+}
+
+// rowsAfterOthers calls do with the rows of other robots, and returns all the rest.
+func (l *Ledger) rowsAfterOthers(do func(*row)) []*row {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, s := range l.bySite {
 		s.others.use(do)
 	}
 	if l.elsewhere != nil {
 		l.elsewhere.others.use(do)
 	}
+	return slices.Clone(l.rows)
 }
 
 // fingerprint returns a hash of a key, with seeds drawn at random so that nobody can aim

@@ -116,7 +116,7 @@ type Path struct {
 }
 
 // Evidence is one disobedient request. Path is cut to 200 octets. Address is the network it
-// came from, unless the ledger keeps whole addresses.
+// came from, unless Event.WholeAddress asked for more.
 type Evidence struct {
 	Time    time.Time `json:"time"`
 	Method  string    `json:"method"`

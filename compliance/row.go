@@ -41,7 +41,7 @@ const never = math.MaxInt64
 func newRow(k key) *row { return &row{key: k, first: never} }
 
 // note notes an event. It reports false if the row has given way to another.
-func (r *row) note(e *Event, at int64, whole bool) bool {
+func (r *row) note(e *Event, at int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
@@ -66,7 +66,7 @@ func (r *row) note(e *Event, at int64, whole bool) bool {
 		if r.offences == nil {
 			r.offences = new(offences)
 		}
-		r.offences.add(e, at, whole)
+		r.offences.add(e, at)
 	}
 	hour, day := hourOf(at), dayOf(at)
 	r.hours[hour%keptHours].count(hour, 1, disobedient)

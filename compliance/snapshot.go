@@ -88,15 +88,16 @@ func (s *snapshot) robot(r *row) Robot {
 // report adds what is kept of offences.
 func (o *offences) report(robot *Robot) {
 	for _, c := range o.lines.sorted() {
-		robot.Lines = append(robot.Lines, Line{int(c.what.number), c.what.rule, c.count - c.over, c.over > 0})
+		robot.Lines = append(robot.Lines, Line{int(c.number), c.text(), c.count - c.over, c.over > 0})
 	}
 	for _, c := range o.paths.sorted() {
-		robot.Paths = append(robot.Paths, Path{c.what, c.count - c.over, c.over > 0})
+		robot.Paths = append(robot.Paths, Path{c.text(), c.count - c.over, c.over > 0})
 	}
 	for _, e := range o.all() {
+		method, path, rule := e.texts()
 		robot.Evidence = append(robot.Evidence, Evidence{
-			Time: timeOf(e.at), Method: e.method, Path: e.path, Status: int(e.status), Verdict: e.verdict,
-			Line: int(e.line), Rule: e.rule, Address: addressText(e.address),
+			Time: timeOf(e.at), Method: method, Path: path, Status: int(e.status), Verdict: e.verdict,
+			Line: int(e.line), Rule: rule, Address: addressText(e.address),
 		})
 	}
 }

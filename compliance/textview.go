@@ -9,6 +9,12 @@ import (
 // shownLine is how many octets of a line are shown.
 const shownLine = 300
 
+// line is a line of robots.txt, its number and its text.
+type line struct {
+	number int32
+	rule   string
+}
+
 // textView is the text of a robots.txt, with what was disobeyed where.
 type textView struct {
 	Version string
