@@ -2,6 +2,7 @@ package compliance
 
 import (
 	"strconv"
+	"sync/atomic"
 	"testing"
 )
 
@@ -33,6 +34,47 @@ func BenchmarkNoteParallel(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// BenchmarkNoteOtherPaths notes disobedient requests for another path each.
+func BenchmarkNoteOtherPaths(b *testing.B) {
+	paths := make([]string, 1000)
+	for i := range paths {
+		paths[i] = "/private/of/its/own/" + strconv.Itoa(i)
+	}
+	b.ReportAllocs()
+	l, e := NewLedger(Options{}), disallowed("GPTBot")
+	for i := 0; b.Loop(); i++ {
+		e.Path = paths[i%len(paths)]
+		l.Note(&e)
+	}
+}
+
+// BenchmarkNoteTwoRobots has a robot of its own on each core.
+func BenchmarkNoteTwoRobots(b *testing.B) {
+	for what, event := range map[string]func(string) Event{"allowed": allowed, "disallowed": disallowed} {
+		b.Run(what, func(b *testing.B) {
+			b.ReportAllocs()
+			l, robots := NewLedger(Options{}), atomic.Int32{}
+			b.RunParallel(func(pb *testing.PB) {
+				e := event("Robot" + strconv.Itoa(int(robots.Add(1))))
+				for pb.Next() {
+					l.Note(&e)
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkFetched asks for the row of a known robot.
+func BenchmarkFetched(b *testing.B) {
+	l, e := NewLedger(Options{}), allowed("GPTBot")
+	e.RobotsTxt = true
+	l.Note(&e)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Fetched(e.Site, e.Robot, e.Class, e.Standing)
 	}
 }
 

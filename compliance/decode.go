@@ -119,9 +119,10 @@ func (d *decoder) offences() *offences {
 		o.paths = append(o.paths, c)
 	}
 	o.first = d.evidence()
-	var latest []evidence
+	var latest []*evidence
 	for range d.number(keptEvidence, "number of requests kept") {
-		latest = append(latest, d.evidence())
+		one := d.evidence()
+		latest = append(latest, &one)
 	}
 	o.keep(latest)
 	return o

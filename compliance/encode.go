@@ -54,8 +54,8 @@ func (o *offences) append(data []byte) []byte {
 	data = o.first.append(data)
 	latest := o.latest()
 	data = appendNumbers(data, uint64(len(latest)))
-	for i := range latest {
-		data = latest[i].append(data)
+	for _, one := range latest {
+		data = one.append(data)
 	}
 	return data
 }

@@ -70,40 +70,39 @@ func (o *offences) merge(from *offences) {
 	if o.noted == 0 || from.first.at < o.first.at {
 		o.first = from.first
 	}
-	o.keep(newestFirst(o.latest(), from.latest()))
+	o.keep(newestFirst(append(o.latest(), from.latest()...)))
 }
 
 // latest returns the requests that are kept, the one noted last first.
-func (o *offences) latest() []evidence {
-	all := make([]evidence, 0, 2*keptEvidence) // with room for those of another
+func (o *offences) latest() []*evidence {
+	all := make([]*evidence, 0, 2*keptEvidence) // with room for those of another
 	for i := range min(o.noted, keptEvidence) {
-		all = append(all, o.ring[(o.noted-1-i)%keptEvidence])
+		all = append(all, &o.ring[(o.noted-1-i)%keptEvidence])
 	}
 	return all
 }
 
 // keep keeps the first ones of these requests, which become those that latest returns.
-func (o *offences) keep(latest []evidence) {
-	o.noted = 0
+func (o *offences) keep(latest []*evidence) {
+	var kept offences
 	for _, one := range slices.Backward(latest[:min(len(latest), keptEvidence)]) {
-		*o.next() = one
+		*kept.next() = *one
 	}
+	o.noted, o.ring = kept.noted, kept.ring
 }
 
 // all returns all that is kept, the newest first, the first last.
-func (o *offences) all() []evidence {
-	all := newestFirst(o.latest(), nil)
-	if !slices.Contains(all, o.first) {
-		all = append(all, o.first)
+func (o *offences) all() []*evidence {
+	all := newestFirst(o.latest())
+	if !slices.ContainsFunc(all, func(e *evidence) bool { return *e == o.first }) {
+		all = append(all, &o.first)
 	}
 	return all
 }
 
-// newestFirst returns two lists as one, in the order of time: requests may come slightly out
-// of it. It may use the room of the first.
-func newestFirst(a, b []evidence) []evidence {
-	all := append(a, b...)
-	slices.SortStableFunc(all, func(a, b evidence) int { return cmp.Compare(b.at, a.at) })
+// newestFirst sorts requests by their times, as they may come slightly out of that order.
+func newestFirst(all []*evidence) []*evidence {
+	slices.SortStableFunc(all, func(a, b *evidence) int { return cmp.Compare(b.at, a.at) })
 	return all
 }
 

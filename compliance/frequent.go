@@ -1,6 +1,7 @@
 package compliance
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -61,10 +62,10 @@ func (f *frequent) add(number int32, text string) {
 // room returns f with room for all that it will ever hold.
 func (f frequent) room() frequent { return slices.Grow(f, mostFrequent-len(f)) }
 
-// index returns where a line or path is, or -1.
-func (f frequent) index(number int32, text string) int {
+// index returns where the same line or path is, or -1.
+func (f frequent) index(c *counted) int {
 	for i := range f {
-		if f[i].is(number, text) {
+		if f[i].number == c.number && bytes.Equal(f[i].octets[:f[i].length], c.octets[:c.length]) {
 			return i
 		}
 	}
@@ -86,29 +87,41 @@ func (f frequent) rarest() uint64 {
 // merge adds what was counted elsewhere (Agrawal and others, Mergeable Summaries, 2012).
 func (f *frequent) merge(from frequent) {
 	here, there := f.rarest(), from.rarest()
-	known := (*f)[:len(*f):len(*f)]
-	for i := range known {
-		c := &known[i]
-		if at := from.index(c.number, c.text()); at >= 0 {
+	all := make(frequent, 0, 2*mostFrequent)
+	for _, c := range *f {
+		if at := from.index(&c); at >= 0 {
 			c.count, c.over = sum(c.count, from[at].count), sum(c.over, from[at].over)
 		} else {
 			c.count, c.over = sum(c.count, there), sum(c.over, there)
 		}
+		all = append(all, c)
 	}
-	all := known
 	for _, c := range from {
-		if known.index(c.number, c.text()) < 0 {
+		if f.index(&c) < 0 {
 			c.count, c.over = sum(c.count, here), sum(c.over, here)
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(b.count, a.count) })
-	*f = slices.Clone(all[:min(len(all), mostFrequent)]).room()
+	kept := frequent(nil).room()
+	for _, c := range all.inOrder(func(c *counted) uint64 { return c.count }) {
+		if len(kept) < mostFrequent {
+			kept = append(kept, *c)
+		}
+	}
+	*f = kept
 }
 
 // sorted returns what is kept, in the order of how often it was there for certain.
-func (f frequent) sorted() frequent {
-	f = slices.Clone(f)
-	slices.SortStableFunc(f, func(a, b counted) int { return cmp.Compare(b.count-b.over, a.count-a.over) })
-	return f
+func (f frequent) sorted() []*counted {
+	return f.inOrder(func(c *counted) uint64 { return c.count - c.over })
+}
+
+// inOrder returns what is kept, that with the largest number first.
+func (f frequent) inOrder(number func(*counted) uint64) []*counted {
+	all := make([]*counted, len(f))
+	for i := range f {
+		all[i] = &f[i]
+	}
+	slices.SortStableFunc(all, func(a, b *counted) int { return cmp.Compare(number(b), number(a)) })
+	return all
 }
