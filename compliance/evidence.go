@@ -1,6 +1,7 @@
 package compliance
 
 import (
+	"bytes"
 	"cmp"
 	"net/netip"
 	"slices"
@@ -36,10 +37,8 @@ type offences struct {
 func (o *offences) add(e *Event, at int64) {
 	path, rule := cut(e.Path, maxPath), cut(e.Rule, maxRule)
 	one := o.next()
-	*one = evidence{
-		at: at, line: lineNumber(e.Line), status: uint16(min(max(e.Status, 0), 999)),
-		verdict: e.Verdict, address: maskedAddress(e.Address, e.WholeAddress),
-	}
+	one.at, one.line, one.status, one.verdict = at, lineNumber(e.Line), uint16(min(max(e.Status, 0), 999)), e.Verdict
+	one.address = maskedAddress(e.Address, e.WholeAddress)
 	one.write(cut(e.Method, maxMethod), path, rule)
 	if o.noted == 1 {
 		o.first = *one
@@ -94,7 +93,7 @@ func (o *offences) keep(latest []*evidence) {
 // all returns all that is kept, the newest first, the first last.
 func (o *offences) all() []*evidence {
 	all := newestFirst(o.latest())
-	if !slices.ContainsFunc(all, func(e *evidence) bool { return *e == o.first }) {
+	if !slices.ContainsFunc(all, o.first.same) {
 		all = append(all, &o.first)
 	}
 	return all
@@ -104,6 +103,12 @@ func (o *offences) all() []*evidence {
 func newestFirst(all []*evidence) []*evidence {
 	slices.SortStableFunc(all, func(a, b *evidence) int { return cmp.Compare(b.at, a.at) })
 	return all
+}
+
+// same reports whether two are the same as far as can be told.
+func (e *evidence) same(f *evidence) bool {
+	return e.at == f.at && e.line == f.line && e.status == f.status && e.verdict == f.verdict && e.address == f.address &&
+		e.lengths == f.lengths && bytes.Equal(e.text(), f.text())
 }
 
 // write writes the texts, of which there is room for maxMethod, maxPath and maxRule octets.
@@ -118,9 +123,14 @@ func (e *evidence) write(method, path, rule string) {
 
 // texts returns the texts in memory of their own.
 func (e *evidence) texts() (method, path, rule string) {
-	m, p, r := int(e.lengths[0]), int(e.lengths[1]), int(e.lengths[2])
-	all := string(e.octets[:m+p+r])
+	m, p := int(e.lengths[0]), int(e.lengths[1])
+	all := string(e.text())
 	return all[:m], all[m : m+p], all[m+p:]
+}
+
+// text returns all texts where they stand.
+func (e *evidence) text() []byte {
+	return e.octets[:int(e.lengths[0])+int(e.lengths[1])+int(e.lengths[2])]
 }
 
 // maxLine bounds the number of a line; no robots.txt has as many.
@@ -140,19 +150,19 @@ func maskedAddress(s string, whole bool) netip.Prefix {
 		a = p.Addr()
 	}
 	a = a.Unmap().WithZone("")
-	return masked(netip.PrefixFrom(a, a.BitLen()), whole)
-}
-
-// masked returns p, or unless whole the network that it is in.
-func masked(p netip.Prefix, whole bool) netip.Prefix {
-	most := 48
-	if p.Addr().Is4() {
-		most = 24
+	bits := a.BitLen()
+	switch {
+	case whole:
+	case a.Is4():
+		octets := a.As4()
+		octets[3] = 0
+		a, bits = netip.AddrFrom4(octets), 24
+	default:
+		octets := a.As16()
+		clear(octets[6:])
+		a, bits = netip.AddrFrom16(octets), 48
 	}
-	if whole || p.Bits() <= most {
-		return p
-	}
-	return netip.PrefixFrom(p.Addr(), most).Masked()
+	return netip.PrefixFrom(a, bits)
 }
 
 // addressText returns an address as it is shown: 192.0.2.0/24, or a whole one without its
