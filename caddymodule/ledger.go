@@ -103,6 +103,7 @@ func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
 	if j.verdict.Disobedient() {
 		e.Line, e.Rule = j.line, j.cause()
 		e.Method, e.Path, e.Status, e.Address = a.method, a.target, status, clientAddress(r)
+		e.WholeAddress = h.WholeAddresses
 	}
 	h.shared.ledger.note(&e)
 }

@@ -49,12 +49,12 @@ func (r *row) note(e *Event, at int64) bool {
 	}
 	r.first, r.last = min(r.first, at), at
 	renew(&r.version, e.Version)
+	renew(&r.record, e.Record)
 	if e.RobotsTxt {
 		r.fetches = sum(r.fetches, 1)
 		r.fetched, r.fetchedVersion = at, r.version
 		return true
 	}
-	renew(&r.record, e.Record)
 	v, disobedient := e.Verdict.known(), uint32(0)
 	t := &r.tallies[v]
 	t.requests = sum(t.requests, 1)
