@@ -102,17 +102,17 @@ func (k *keeper) load() {
 		k.loaded = true
 		return
 	case err != nil:
-		k.fail(place, k.what+" of before the restart could not be loaded yet, and none are stored until they are; "+k.loses, key, err)
+		k.fail(place, k.what+" from before the restart could not be loaded yet, and none are stored until they are; "+k.loses, key, err)
 		return
 	}
 	before := k.revision()
 	if err := k.decode(data); err != nil {
 		aside := key + ".unreadable-" + k.now().UTC().Format("20060102T150405.000")
 		if err := place.storage.Store(ctx, aside, data); err != nil {
-			k.fail(place, k.what+" of before the restart cannot be read, nor set aside", key, err)
+			k.fail(place, k.what+" from before the restart cannot be read, nor set aside", key, err)
 			return
 		}
-		place.log.Warn(k.what+" of before the restart cannot be read; they are set aside and count no longer",
+		place.log.Warn(k.what+" from before the restart cannot be read; they are set aside",
 			zap.String("storage_key", aside), zap.Error(err))
 	}
 	k.loaded = true

@@ -36,7 +36,7 @@ type ledger struct {
 func newLedger() *ledger {
 	l := &ledger{Ledger: compliance.NewLedger(compliance.Options{})}
 	l.keeper = &keeper{
-		what: "what robots did", loses: "a restart would forget it",
+		what: "the figures of the report", loses: "a restart would forget them",
 		key: ledgerPlace, every: saveLedgerEvery,
 		revision: l.revision, now: time.Now,
 		encode: func() ([]byte, error) { return l.Marshal(), nil },
