@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -46,4 +47,33 @@ func TestConcurrentUse(t *testing.T) {
 	if want := uint64(workers*each + merges*5); got.Requests != want || got.Disobedient != want || got.Refused != want {
 		t.Errorf("got %+v, want %d of each", got, want)
 	}
+}
+
+// TestNothingIsSeenTwiceWhileRowsGiveWay reports while rows and sites give way to others: each report has
+// all that was noted before it, and nothing that was not noted before its end.
+func TestNothingIsSeenTwiceWhileRowsGiveWay(t *testing.T) {
+	const workers, each = 4, 5000
+	l := NewLedger(Options{MaxRobots: 20, MaxSites: 4})
+	var begun, done atomic.Uint64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 2))
+			for range each {
+				e := allowed(fmt.Sprint("robot-", int(random.ExpFloat64()*20)))
+				e.Site = fmt.Sprint(int(random.ExpFloat64()*3), ".example")
+				begun.Add(1)
+				l.Note(&e)
+				done.Add(1)
+			}
+		})
+	}
+	for done.Load() < workers*each {
+		before := done.Load()
+		got := l.Snapshot(start).Total.Requests
+		if after := begun.Load(); got < before || got > after {
+			t.Errorf("got %d requests, want %d to %d", got, before, after)
+		}
+	}
+	wg.Wait()
 }

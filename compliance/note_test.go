@@ -238,3 +238,48 @@ func TestNoteDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+func TestFetched(t *testing.T) {
+	l := NewLedger(Options{})
+	e := allowed("figtree")
+	e.Standing, e.Version = "verified", "one"
+	note(l, e, 1)
+	fetched := func() (time.Time, string) { return l.Fetched(e.Site, e.Robot, e.Class, e.Standing) }
+	if at, version := fetched(); !at.IsZero() || version != "" {
+		t.Errorf("a robot that never did: got %v, %q", at, version)
+	}
+	e.RobotsTxt, e.Time = true, start.Add(hour)
+	note(l, e, 1)
+	e.RobotsTxt, e.Time, e.Version = false, start.Add(2*hour), "two"
+	note(l, e, 1)
+	if at, version := fetched(); !at.Equal(start.Add(hour)) || version != "one" {
+		t.Errorf("got %v, %q, want an hour after the start, one", at, version)
+	}
+	for _, other := range []Event{{Site: "b.example", Robot: "figtree"}, {Site: "a.example", Robot: "unhipbot"}} {
+		if at, version := l.Fetched(other.Site, other.Robot, "robot", "verified"); !at.IsZero() || version != "" {
+			t.Errorf("%s on %s: got %v, %q", other.Robot, other.Site, at, version)
+		}
+	}
+	if at, _ := l.Fetched("a.example", "figtree", "robot", "impostor"); !at.IsZero() {
+		t.Errorf("an impostor: got %v", at)
+	}
+	if got := testing.AllocsPerRun(100, func() { fetched() }); got != 0 {
+		t.Errorf("allocations: got %v, want 0", got)
+	}
+	if at, _ := new(Ledger).Fetched("a.example", "figtree", "robot", ""); !at.IsZero() {
+		t.Errorf("the zero Ledger: got %v", at)
+	}
+}
+
+func TestRowsAndSitesAreCounted(t *testing.T) {
+	l := NewLedger(Options{MaxRobots: 3, MaxSites: 2})
+	for i := range 5 {
+		e := allowed(strings.Repeat("x", i))
+		e.Site = strings.Repeat("y", i/2)
+		note(l, e, 1)
+		robots, sites := l.Rows()
+		if wantRobots, wantSites := min(i+1, 3), min(i/2+1, 2); robots != wantRobots || sites != wantSites {
+			t.Errorf("after %d: got %d robots, %d sites, want %d, %d", i+1, robots, sites, wantRobots, wantSites)
+		}
+	}
+}

@@ -120,10 +120,15 @@ func (s *snapshot) report() *Report {
 		})
 		r.Sites = append(r.Sites, *site)
 	}
+	r.sort()
+	return r
+}
+
+// sort puts those sites first on which most was disobedient.
+func (r *Report) sort() {
 	slices.SortFunc(r.Sites, func(a, b Site) int {
 		return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Site, b.Site))
 	})
-	return r
 }
 
 // compare puts those first that were disobedient more often, and of these those that came
