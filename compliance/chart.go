@@ -1,8 +1,10 @@
 package compliance
 
 import (
+	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,6 +112,7 @@ type heatView struct {
 	Calm   string    // hours with requests that all kept the rules
 	Levels [4]string // the others, from few to many
 	Most   string    // against the rules in an hour; empty: none
+	Zone   string
 	Text   string
 	Days   []heatDay
 }
@@ -124,19 +127,28 @@ type heatDay struct {
 // heatCell is the side of an hour's square, in pixels.
 const heatCell = 12
 
-// newHeat returns the last seven days before now, in UTC.
+// newHeat returns the last seven days before now, in its zone. An hour that begins within one of the zone
+// is drawn there.
 func newHeat(hours []Period, now time.Time) heatView {
-	today := now.UTC().Truncate(24 * time.Hour)
-	first := today.AddDate(0, 0, -6)
-	var cells [7 * 24]Period
+	zone := now.Location()
+	var days [7]time.Time // at noon, which no change of clocks moves to another day
+	for i := range days {
+		days[i] = time.Date(now.Year(), now.Month(), now.Day()-len(days)+1+i, 12, 0, 0, 0, zone)
+	}
+	var cells [len(days) * 24]Period
 	most := uint64(0)
 	for _, h := range hours {
-		if i := int(h.Time.Sub(first) / time.Hour); !h.Time.Before(first) && i < len(cells) {
-			cells[i] = h
-			most = max(most, h.Disobedient)
+		at := h.Time.In(zone)
+		day := slices.IndexFunc(days[:], func(d time.Time) bool { return d.YearDay() == at.YearDay() && d.Year() == at.Year() })
+		if day < 0 {
+			continue
 		}
+		c := &cells[day*24+at.Hour()] // which has been there before when clocks were set back
+		c.Requests += h.Requests
+		c.Disobedient += h.Disobedient
+		most = max(most, c.Disobedient)
 	}
-	var v heatView
+	v := heatView{Zone: shortZone(now)}
 	var calm strings.Builder
 	var levels [len(v.Levels)]strings.Builder
 	for i, c := range cells {
@@ -152,8 +164,8 @@ func newHeat(hours []Period, now time.Time) heatView {
 	for i := range levels {
 		v.Levels[i] = levels[i].String()
 	}
-	for day := range 7 {
-		v.Days = append(v.Days, newHeatDay(first.AddDate(0, 0, day), cells[day*24:day*24+24]))
+	for i, day := range days {
+		v.Days = append(v.Days, newHeatDay(day, cells[i*24:i*24+24]))
 	}
 	v.Text = "no request against the rules in 7 days"
 	if most > 0 {
@@ -176,7 +188,7 @@ func newHeatDay(day time.Time, hours []Period) heatDay {
 	}
 	d := heatDay{Name: day.Format("Mon 2 Jan"), Requests: newNumber(sum.Requests), Disobedient: newNumber(sum.Disobedient)}
 	if sum.Disobedient > 0 {
-		d.Worst = hours[worst].Time.UTC().Format("15:04")
+		d.Worst = fmt.Sprintf("%02d:00", worst)
 	}
 	return d
 }

@@ -40,12 +40,12 @@ func writeItem(b *strings.Builder, n uint64, atLeast bool, what template.HTML) {
 	b.WriteString("<li><b>" + string(newCount(n, atLeast)) + "</b> <span>" + string(what) + "</span></li>\n")
 }
 
-// newName returns what is said of who a robot is, with a link to its evidence, if there is any.
-func newName(r *Robot, detail string) template.HTML {
+// newName returns what is said of who a robot is, as a link to target, if that is not empty.
+func newName(r *Robot, target string) template.HTML {
 	var b strings.Builder
 	name := template.HTMLEscapeString(robotName(r))
-	if detail != "" {
-		name = `<a href="#` + detail + `">` + name + `</a>`
+	if target != "" {
+		name = `<a href="` + target + `">` + name + `</a>`
 	}
 	b.WriteString(name)
 	switch r.Standing {
@@ -60,10 +60,15 @@ func newName(r *Robot, detail string) template.HTML {
 	if r.Robot != "" && r.Class != "robot" {
 		b.WriteString(` <span class="soft">` + text(r.Class) + `</span>`)
 	}
-	if r.Record != "" {
-		b.WriteString(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
-	}
 	return template.HTML(b.String())
+}
+
+// newRecord returns which record of robots.txt binds a robot.
+func newRecord(r *Robot) template.HTML {
+	if r.Record == "" {
+		return ""
+	}
+	return template.HTML(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
 }
 
 // newCells returns the cells of a robot's row that say how many requests had each verdict
@@ -80,9 +85,10 @@ func newCells(t *Tally) template.HTML {
 	return template.HTML(b.String())
 }
 
-// newStamp returns a time as it is read at another: without the year if it is the same. It
-// returns nothing for the zero time.
+// newStamp returns a time as it is read at another: in its zone, and without the year if it is the
+// same. It returns nothing for the zero time.
 func newStamp(t, now time.Time) template.HTML {
+	t = t.In(now.Location())
 	switch {
 	case t.IsZero():
 		return ""
@@ -95,8 +101,25 @@ func newStamp(t, now time.Time) template.HTML {
 
 // stampAs returns a time in a layout of package time.
 func stampAs(t time.Time, layout string) template.HTML {
-	t = t.UTC()
-	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format(layout) + `</time>`)
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `">` + t.Format(layout) + `</time>`)
+}
+
+// shortZone names the zone that a time is in: CET, or UTC+03:00 where it has no such name.
+func shortZone(t time.Time) string {
+	name, _ := t.Zone()
+	if name == "" || strings.ContainsAny(name[:1], "+-") {
+		return t.Format("UTC-07:00")
+	}
+	return visible(name)
+}
+
+// zoneName names the zone that a time is in: CET, UTC+01:00.
+func zoneName(t time.Time) string {
+	name, offset := shortZone(t), t.Format("UTC-07:00")
+	if name == "UTC" || name == offset {
+		return name
+	}
+	return name + ", " + offset
 }
 
 // newRule returns a line of robots.txt, with a link to where it is on the page, if it is there.

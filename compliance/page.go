@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"time"
 )
 
 // PageOptions say what a page shows besides its report. The zero PageOptions are those of a
@@ -34,6 +35,19 @@ type PageOptions struct {
 	// MaxRobots is how many robots are shown, on all sites together; those that were most
 	// disobedient are. Zero or less means 500.
 	MaxRobots int
+
+	// Zone is that of times on the page; a browser that runs scripts shows them in its own. Nil means
+	// time.Local, the server's.
+	Zone *time.Location
+
+	// Self is the path at which a live page is served, empty for a page that is kept as a file. Robots are
+	// links to it then, with a query of site, robot, class and standing that says which
+	// [Selection] of the report is wanted. A file holds all itself.
+	Self string
+
+	// Selection is what was selected of the report. Where it names a robot, the page
+	// shows each robot of the report whole instead of a table.
+	Selection Selection
 }
 
 // Link is a link and what it says.

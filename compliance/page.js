@@ -16,7 +16,7 @@
 			time.textContent = at.toLocaleString("en-GB", options);
 		}
 		const note = document.getElementById("zone");
-		if (note && zone !== "UTC") note.textContent = "Times are in your zone, " + zone + "; charts are in UTC.";
+		if (note && zone !== note.dataset.zone) note.textContent = "Times are in your zone, " + zone + "; each chart names its own.";
 	};
 
 	// What a cell is sorted by: a time, a length, a number of several forms, or its text.
@@ -103,26 +103,44 @@
 		}
 	};
 
+	// What the visitor made of the page, to be made of it again.
+	const keep = () => {
+		const open = all(document, "details[id]").map((d) => [d.id, d.open]);
+		const aside = all(document, ".wide[id]").map((w) => [w.id, w.scrollLeft]);
+		const from = document.activeElement;
+		const focus = from && from.id;
+		const chosen = from instanceof HTMLInputElement && from.type === "search" && [from.selectionStart, from.selectionEnd];
+		const [x, y] = [scrollX, scrollY];
+		const each = (list, what) => {
+			for (const [id, value] of list) {
+				const element = document.getElementById(id);
+				if (element) what(element, value);
+			}
+		};
+		return () => {
+			each(open, (d, value) => { d.open = value; });
+			each(aside, (w, value) => { w.scrollLeft = value; });
+			const to = focus && document.getElementById(focus);
+			if (to && to !== document.activeElement) {
+				to.focus({ preventScroll: true });
+				if (chosen) to.setSelectionRange(...chosen);
+			}
+			scrollTo({ left: x, top: y, behavior: "instant" });
+		};
+	};
+
 	// A live page takes in a new main part, and stays as the visitor made it.
 	const refresh = async (say) => {
 		try {
 			const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
 			if (!answer.ok) throw new Error("it answered " + answer.status);
 			const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-			const open = all(document, "details[open]").map((d) => d.id).filter(Boolean);
-			const focus = document.activeElement && document.activeElement.id;
-			for (const part of ["header > p", "main"]) {
-				const from = fresh.querySelector(part);
-				if (!from) throw new Error("it is another page");
-				document.querySelector(part).replaceWith(document.adoptNode(from));
-			}
-			for (const id of open) {
-				const d = document.getElementById(id);
-				if (d) d.open = true;
-			}
+			const parts = ["header > p", "main"].map((part) => [document.querySelector(part), fresh.querySelector(part)]);
+			if (parts.some(([, from]) => !from)) throw new Error("it is another page");
+			const again = keep();
+			for (const [to, from] of parts) to.replaceWith(document.adoptNode(from));
 			enhance();
-			const focused = focus && document.getElementById(focus);
-			if (focused) focused.focus({ preventScroll: true });
+			again();
 			say("");
 		} catch (error) {
 			say("Not refreshed: " + error.message);

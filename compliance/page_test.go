@@ -12,6 +12,9 @@ import (
 // page returns a report as a page.
 func page(t *testing.T, r *Report, o PageOptions) string {
 	t.Helper()
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
 	var b strings.Builder
 	if err := WritePage(&b, r, o); err != nil {
 		t.Fatal(err)

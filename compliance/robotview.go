@@ -21,20 +21,53 @@ type robotView struct {
 	Last      template.HTML
 }
 
-// newRobot returns the row of a robot. Its evidence is at detail, if there is any.
-func newRobot(r *Robot, s *Site, detail string, from *textView, now time.Time) robotView {
+// newRobot returns the row of a robot, of which there is more at target, if anywhere.
+func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) robotView {
 	v := robotView{
-		Name: newName(r, detail), Nameless: r.Robot == "",
+		Name: newName(r, target) + newRecord(r), Nameless: r.Robot == "",
 		Requests:  newNumber(r.Requests),
 		Obedience: percent(r.Obedience), Kept: decimal(100 * r.Obedience),
 		Spark: newSpark(r.Hours, now), Counts: newCells(&r.Tally),
 		Fetched: newStamp(r.Fetched, now), Last: newStamp(r.Last, now),
-		Older: r.FetchedVersion != "" && s.Version != "" && r.FetchedVersion != s.Version,
+		Older: older(r, s),
 	}
 	if len(r.Lines) > 0 {
 		v.Worst = newRule(r.Lines[0].Line, r.Lines[0].Rule, from)
 	}
 	return v
+}
+
+// size returns about how many octets of the page the row takes.
+func (v *robotView) size() int {
+	return 600 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Worst) + len(v.Requests.HTML)
+}
+
+// older reports whether what a robot read last is not the text in force.
+func older(r *Robot, s *Site) bool {
+	return r.FetchedVersion != "" && s.Version != "" && r.FetchedVersion != s.Version
+}
+
+// wholeView is what is said of a robot on its own page, besides what is said of a site.
+type wholeView struct {
+	Name           template.HTML // with its marks
+	Record         string
+	Class          string
+	First, Last    template.HTML
+	Fetches        numberView
+	Fetched        template.HTML // empty: never
+	FetchedVersion string
+	Older          bool
+}
+
+// newWhole returns what is said of the only robot of a site.
+func newWhole(s *Site, now time.Time) *wholeView {
+	r := &s.Robots[0]
+	return &wholeView{
+		Name: newName(r, ""), Record: visible(r.Record), Class: visible(r.Class),
+		First: newStamp(r.First, now), Last: newStamp(r.Last, now),
+		Fetches: newNumber(r.Fetches), Fetched: newStamp(r.Fetched, now), FetchedVersion: visible(r.FetchedVersion),
+		Older: older(r, s),
+	}
 }
 
 // robotName returns what a robot is called; those that give no name go by their class.

@@ -16,6 +16,22 @@ const None = "-"
 // compared without regard to case. The zero Selection takes everything.
 type Selection struct{ Site, Robot, Class, Standing string }
 
+// fields are the fields by the names that they have in a query.
+func (q Selection) fields() [4]struct{ name, value string } {
+	return [...]struct{ name, value string }{{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing}}
+}
+
+// words says what is selected; nothing if that is everything.
+func (q Selection) words() string {
+	var words []string
+	for _, f := range q.fields() {
+		if f.value != "" {
+			words = append(words, f.name+" "+visible(f.value))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 // Check returns an error that says what to write instead if there is no such class or standing.
 func (q Selection) Check() error {
 	if q.Class != "" && !containsFold(classWords[:], q.Class) {

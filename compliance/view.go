@@ -16,18 +16,24 @@ type pageView struct {
 	JS                   template.JS
 	Refresh              int
 	At, Since            template.HTML
+	Zone                 string
 	Links                []Link
+	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
 	Glance               glanceView
 	Sites                []siteView
-	Several              bool // sites
+	Rest                 []siteView // of which there are only the sums
+	Several, Whole       bool       // sites, or else robots that are shown whole
+	Hidden               string     // how many there are besides
 }
 
-// siteView is a site's part of the page.
+// siteView is a site's part of the page, or a robot's whole page.
 type siteView struct {
 	ID, Name string
+	Target   string // a link to it
 	Glance   glanceView
 	Days     daysView
 	Heat     heatView
+	Whole    *wholeView // not nil: this robot, instead of the table of robots
 	Robots   []robotView
 	Others   *robotView
 	Hidden   string // how many robots are not shown
@@ -35,28 +41,34 @@ type siteView struct {
 	Text     textView
 }
 
-// A page shows so many robots unless it is told otherwise, and of details and of robots.txt about
-// so many octets. Of each robot it shows all details until half of their room is taken,
-// then a few, and in the end none.
+// A page shows so much unless it is told otherwise; octets are approximate. Of each robot a
+// file shows all details until half of their room is taken, then a few, and in the end none.
 const (
 	shownRobots  = 500
-	shownDetails = 900 << 10
+	shownRows    = 900 << 10 // octets of the tables of robots
+	shownDetails = 700 << 10
 	shownFew     = 2
 	shownText    = 200 << 10
+	shownSites   = 24  // sites, or robots that are shown whole
+	shownRest    = 256 // of which only the sums are
 )
 
 // room is what is left on a page.
-type room struct{ robots, details, text int }
+type room struct{ robots, rows, details, text int }
 
 // newPage returns the view of a report.
 func newPage(r *Report, o *PageOptions) *pageView {
+	zone := o.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	now := r.Time.In(zone)
 	p := &pageView{
 		Title: visible(o.Title), Source: visible(o.Source), Nonce: safeNonce(o.Nonce),
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Refresh: max(o.RefreshSeconds, 0),
-		At:      stampAs(r.Time, "2 January 2006, 15:04"), Since: newStamp(r.Since, r.Time),
-		Several: len(r.Sites) > 1,
-		Glance:  newGlance(&r.Total, r.Sites...),
+		At:      stampAs(now, "2 January 2006, 15:04"), Since: newStamp(r.Since, now), Zone: zoneName(now),
+		Glance: newGlance(&r.Total, r.Sites...),
 	}
 	if p.Title == "" {
 		p.Title = "What robots did"
@@ -64,37 +76,75 @@ func newPage(r *Report, o *PageOptions) *pageView {
 	for _, link := range o.Links {
 		p.Links = append(p.Links, Link{visible(link.Text), link.Target})
 	}
-	left := room{o.MaxRobots, shownDetails, shownText}
+	self := newLinks(o.Self)
+	if o.Selection != (Selection{}) {
+		p.All, p.Selected = string(self), o.Selection.words()
+	}
+	left := room{o.MaxRobots, shownRows, shownDetails, shownText}
 	if left.robots <= 0 {
 		left.robots = shownRobots
 	}
-	for i := range r.Sites {
-		p.Sites = append(p.Sites, newSite(&r.Sites[i], i, r.Time, &left))
+	sites := r.Sites
+	if p.Whole = o.Selection.Robot != ""; p.Whole {
+		sites = robotsOf(sites)
+	}
+	p.Several = len(sites) > 1
+	hidden := uint64(0)
+	for i := range sites {
+		s := &sites[i]
+		v := siteView{ID: "s" + strconv.Itoa(i+1), Name: siteName(s.Site), Glance: newGlance(&s.Tally, *s)}
+		if p.Whole {
+			v.Whole = newWhole(s, now)
+		}
+		switch {
+		case i < shownSites:
+			v.Target = "#" + v.ID
+			v.fill(s, i, now, self, &left)
+			p.Sites = append(p.Sites, v)
+		case len(p.Rest) < shownRest:
+			v.Target = self.site(s, p.Whole)
+			p.Rest = append(p.Rest, v)
+		default:
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		p.Hidden = grouped(hidden)
 	}
 	return p
 }
 
-// newSite returns the view of a site, the i-th. What it shows is taken from left.
-func newSite(s *Site, i int, now time.Time, left *room) siteView {
-	v := siteView{
-		ID: "s" + strconv.Itoa(i+1), Name: siteName(s.Site),
-		Glance: newGlance(&s.Tally, *s),
-		Days:   newDays(s.Days, now), Heat: newHeat(s.Hours, now),
-		Text: newText(s, i, left),
+// robotsOf returns each robot as if it was the only one of its site.
+func robotsOf(sites []Site) []Site {
+	var all []Site
+	for i := range sites {
+		for j := range sites[i].Robots {
+			one, r := sites[i], &sites[i].Robots[j]
+			one.Tally, one.Hours, one.Days = r.Tally, r.Hours, r.Days
+			one.Robots = sites[i].Robots[j : j+1]
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// fill adds what is shown of a site besides its sums, the i-th. It is taken from left.
+func (v *siteView) fill(s *Site, i int, now time.Time, self links, left *room) {
+	v.Days, v.Heat, v.Text = newDays(s.Days, now), newHeat(s.Hours, now), newText(s, i, left)
+	if v.Whole != nil {
+		v.Details = []detailView{newDetail(&s.Robots[0], &v.Text, now, "", keptEvidence)}
+		return
 	}
 	hidden := uint64(0)
 	for j := range s.Robots {
 		robot := &s.Robots[j]
 		others := robot.Class == OtherRobots
-		if !others {
-			if left.robots <= 0 {
-				hidden++
-				continue
-			}
-			left.robots--
+		if !others && (left.robots <= 0 || left.rows <= 0) {
+			hidden++
+			continue
 		}
 		detail := ""
-		if len(robot.Evidence) > 0 && left.details > 0 {
+		if self == "" && len(robot.Evidence) > 0 && left.details > 0 {
 			most := len(robot.Evidence)
 			if left.details < shownDetails/2 {
 				most = shownFew
@@ -104,17 +154,18 @@ func newSite(s *Site, i int, now time.Time, left *room) siteView {
 			left.details -= d.size()
 			v.Details = append(v.Details, d)
 		}
-		row := newRobot(robot, s, detail, &v.Text, now)
+		row := newRobot(robot, s, self.robot(robot, s, detail), &v.Text, now)
+		left.rows -= row.size()
 		if others {
 			v.Others = &row
 		} else {
+			left.robots--
 			v.Robots = append(v.Robots, row)
 		}
 	}
 	if hidden > 0 {
 		v.Hidden = grouped(hidden)
 	}
-	return v
 }
 
 // siteName returns a site's name as it is shown.

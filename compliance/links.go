@@ -1,0 +1,55 @@
+package compliance
+
+import (
+	"cmp"
+	"html/template"
+	"net/url"
+	"strings"
+)
+
+// links makes the addresses of the other parts of a live page: its path, or empty in a file, which
+// has no others.
+type links string
+
+// newLinks returns the links to a path on the same server, whatever it is.
+func newLinks(self string) links {
+	if self == "" {
+		return ""
+	}
+	u := url.URL{Path: "/" + strings.TrimLeft(self, "/")}
+	return links(u.EscapedPath())
+}
+
+// to returns the address of a selection.
+func (l links) to(q Selection) string {
+	query := make(url.Values)
+	for _, f := range q.fields() {
+		if f.value != "" {
+			query.Set(f.name, f.value)
+		}
+	}
+	return string(l) + "?" + query.Encode()
+}
+
+// robot returns the address of a robot as an attribute: its own page or, in a file, its details. It is empty if
+// there is neither.
+func (l links) robot(r *Robot, s *Site, detail string) string {
+	switch {
+	case l != "":
+		return template.HTMLEscapeString(l.to(selectionOf(s.Site, r)))
+	case detail != "":
+		return "#" + detail
+	}
+	return ""
+}
+
+// site returns the address of a site or, if the page shows robots whole, of the only one that s has.
+func (l links) site(s *Site, whole bool) string {
+	switch {
+	case l == "":
+		return ""
+	case whole:
+		return l.to(selectionOf(s.Site, &s.Robots[0]))
+	}
+	return l.to(Selection{Site: cmp.Or(s.Site, None)})
+}
