@@ -34,12 +34,17 @@ func reportOf(text string) *Report {
 	return &Report{Time: start, Since: start, Total: t, Sites: []Site{site, site}}
 }
 
-func optionsOf(text string) PageOptions {
-	return PageOptions{Title: "t" + text, Source: "o" + text, Nonce: "n" + text, RefreshSeconds: 5, Links: []Link{{"l" + text, "p" + text}}}
+// optionsOf returns the options of each kind of page: a file, a live one, and one of robots that are shown whole.
+func optionsOf(text string) [3]PageOptions {
+	o := PageOptions{Title: "t" + text, Source: "o" + text, Nonce: "n" + text, RefreshSeconds: 5, Links: []Link{{"l" + text, "p" + text}}}
+	live, whole := o, o
+	live.Self, live.Selection = "/s"+text, Selection{Site: "e" + text}
+	whole.Self, whole.Selection = text, Selection{Robot: "r" + text}
+	return [...]PageOptions{o, live, whole}
 }
 
-// harmless is the page with which hostile ones are compared.
-var harmless struct {
+// harmless are the pages with which hostile ones are compared.
+var harmless [3]struct {
 	page     string
 	elements []element
 }
@@ -48,12 +53,20 @@ var harmless struct {
 // attributes are those of a page with a harmless text, and no character is hidden.
 func checkHostile(t *testing.T, text string) {
 	t.Helper()
-	got, want := page(t, reportOf(text), optionsOf(text)), harmless.page
-	if want == "" {
-		want = page(t, reportOf("x"), optionsOf("x"))
-		harmless.page, harmless.elements = want, parse(t, want)
+	for kind, o := range optionsOf(text) {
+		checkHostilePage(t, text, o, kind)
 	}
-	g, w := checkMarkup(t, got), harmless.elements
+}
+
+func checkHostilePage(t *testing.T, text string, o PageOptions, kind int) {
+	t.Helper()
+	same := &harmless[kind]
+	got, want := page(t, reportOf(text), o), same.page
+	if want == "" {
+		want = page(t, reportOf("x"), optionsOf("x")[kind])
+		same.page, same.elements = want, parse(t, want)
+	}
+	g, w := checkMarkup(t, got), same.elements
 	if len(g) != len(w) {
 		t.Fatalf("%.80q: got %d elements, want %d", text, len(g), len(w))
 	}

@@ -10,8 +10,10 @@
 		for (const time of all(where, "time[datetime]")) {
 			const at = new Date(time.dateTime);
 			if (isNaN(at)) continue;
-			const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
-			if (at.getFullYear() !== thisYear || time.closest("header")) options.year = "numeric";
+			const options = { day: "numeric", month: "short" };
+			const short = at.getFullYear() === thisYear;
+			if (!short || time.closest("header")) options.year = "numeric";
+			if (short || time.closest("header")) options.hour = options.minute = "2-digit";
 			time.title = time.dateTime;
 			time.textContent = at.toLocaleString("en-GB", options);
 		}

@@ -23,7 +23,7 @@ func page(t *testing.T, r *Report, o PageOptions) string {
 }
 
 var (
-	blockPattern = regexp.MustCompile(`</?(p|h[1-6]|li|tr|caption|summary|figcaption|label|title|output|button|header|section|ol|ul|table)\b[^>]*>`)
+	blockPattern = regexp.MustCompile(`</?(p|h[1-6]|li|dt|tr|caption|summary|figcaption|label|title|output|button|header|section|ol|ul|table)\b[^>]*>`)
 	cellPattern  = regexp.MustCompile(`</t[dh]>`)
 	anyPattern   = regexp.MustCompile(`<[^>]*>`)
 	linesPattern = regexp.MustCompile(`\s*\n\s*`)
