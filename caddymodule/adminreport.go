@@ -14,10 +14,11 @@ func currentReporter() *reporter {
 	if sh == nil {
 		sh = &shared{ledger: newLedger()}
 	}
-	return &reporter{shared: sh, refresh: defaultReportRefresh, now: time.Now}
+	return &reporter{shared: sh, now: time.Now}
 }
 
-// report answers with the report: as a page, as JSON or as CSV.
+// report answers with the report: as JSON, as CSV, or as a page to be kept as a file, since
+// Caddy's admin endpoint lets no browser open it.
 func (a adminAPI) report(byDefault string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := onlyGet(w, r); err != nil {
@@ -27,7 +28,7 @@ func (a adminAPI) report(byDefault string) func(http.ResponseWriter, *http.Reque
 		if err != nil {
 			return apiError(http.StatusBadRequest, err.Error())
 		}
-		return currentReporter().serve(w, r, &q, r.URL.Path)
+		return currentReporter().serve(w, r, &q, "")
 	}
 }
 
@@ -55,7 +56,7 @@ func (a adminAPI) evidence(w http.ResponseWriter, r *http.Request) error {
 	p := currentReporter()
 	if q.format == "csv" {
 		q.format = "evidence.csv"
-		return p.serve(w, r, &q, r.URL.Path)
+		return p.serve(w, r, &q, "")
 	}
 	report, _ := p.report(r.Context(), &q)
 	records := []evidenceRecord{} // an empty list, not null, in JSON

@@ -78,9 +78,13 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	return th
 }
 
+// home is a folder that outlives every test: what handlers share is stored when the last of
+// them ends.
+var home string
+
 func TestMain(m *testing.M) {
-	home, err := os.MkdirTemp("", "caddy-robots-test-")
-	if err == nil {
+	var err error
+	if home, err = os.MkdirTemp("", "caddy-robots-test-"); err == nil {
 		err = os.Setenv("XDG_DATA_HOME", home) // where Caddy keeps its name
 	}
 	if err != nil {
@@ -94,8 +98,12 @@ func TestMain(m *testing.M) {
 // contextWithStorage is a context as that of a running Caddy, whose storage is the test's.
 func contextWithStorage(t testing.TB) caddy.Context {
 	t.Helper()
+	root, err := os.MkdirTemp(home, "storage-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, err := caddy.ProvisionContext(&caddy.Config{
-		StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, t.TempDir())),
+		StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, root)),
 		Logging:    &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{WriterRaw: json.RawMessage(`{"output": "discard"}`)}}}},
 	})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // admin API.
 type reporter struct {
 	shared  *shared
-	sites   []string // those that are shown; none: all
-	refresh time.Duration
+	sites   []string      // those that are shown; none: all
+	refresh time.Duration // how often an open page is brought up to date; 0 or less: never
 	now     func() time.Time
 }
 
@@ -71,7 +71,8 @@ func (p *reporter) snapshot(context.Context) (report *compliance.Report, source 
 	return p.shared.ledger.Snapshot(p.now(), p.sites...), "live"
 }
 
-// serve answers a request for a report. self is the path of the page.
+// serve answers a request for a report. self is the path of the page, empty where it is to be
+// kept as a file.
 func (p *reporter) serve(w http.ResponseWriter, r *http.Request, q *reportQuery, self string) error {
 	report, source := p.report(r.Context(), q)
 	header := w.Header()
@@ -96,13 +97,16 @@ func (p *reporter) serve(w http.ResponseWriter, r *http.Request, q *reportQuery,
 	nonce := rand.Text()
 	header.Set("Content-Security-Policy", compliance.CSP(nonce))
 	return compliance.WritePage(w, report, compliance.PageOptions{
-		Source: source, Self: self, Nonce: nonce, RefreshSeconds: int(p.refresh.Seconds()),
-		Links: links(self, q),
+		Source: source, Self: self, Selection: q.Selection, Nonce: nonce,
+		RefreshSeconds: int(p.refresh.Seconds()), Links: links(self, q),
 	})
 }
 
 // links are those to the same report in other forms.
 func links(self string, q *reportQuery) []compliance.Link {
+	if self == "" {
+		return nil
+	}
 	link := func(text, format string) compliance.Link {
 		values := url.Values{"format": {format}}
 		for name, value := range map[string]string{"site": q.Site, "robot": q.Robot, "class": q.Class, "standing": q.Standing} {

@@ -22,9 +22,6 @@ type PageOptions struct {
 	// less: never.
 	RefreshSeconds int
 
-	// Self is the path of the live page.
-	Self string
-
 	// Nonce is that of the Content-Security-Policy that the page is served with; see [CSP].
 	// Each answer needs one of its own. Empty for a page that is kept as a file.
 	Nonce string
