@@ -1,0 +1,71 @@
+package crawler
+
+import (
+	"strings"
+	"testing"
+)
+
+// wellKnownNames are the entries of wellknown.txt, in its order.
+func wellKnownNames() []string {
+	var names []string
+	for line := range strings.Lines(wellKnownFile) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '[' {
+			names = append(names, line)
+		}
+	}
+	return names
+}
+
+func TestWellKnownNamesAreWhatIdentifyGives(t *testing.T) {
+	names := wellKnownNames()
+	if len(names) < 120 {
+		t.Fatalf("got %d well-known names, want at least 120", len(names))
+	}
+	for _, name := range names {
+		userAgent := "Mozilla/5.0 (compatible; " + name + "/1.0; +https://robot.example/about)"
+		if who := Identify(userAgent); who.Class != Robot || who.Name != name {
+			t.Errorf("%q: got %s %q, want robot %q", userAgent, who.Class, who.Name, name)
+		}
+	}
+}
+
+// A robot in our cases that is well known by its key is so under the name it gives itself.
+func TestWellKnownNamesAreSpeltAsTheRobotsSpellThem(t *testing.T) {
+	met := map[string]bool{}
+	for _, s := range readSamples(t, "robots*.txt") {
+		who := Identify(s.userAgent)
+		name, ok := WellKnown(who.Key)
+		if ok && name != who.Name {
+			t.Errorf("%s: got %q, want %q", s.at, name, who.Name)
+		}
+		met[name] = ok
+	}
+	if len(met) < 100 {
+		t.Errorf("got %d well-known robots among the cases, want at least 100", len(met))
+	}
+}
+
+func TestNoWellKnownNameStandsTwice(t *testing.T) {
+	names := wellKnownNames()
+	if got := len(wellKnown); got != len(names) {
+		t.Errorf("got %d names of %d lines, want as many", got, len(names))
+	}
+}
+
+func TestStrangersAreNotWellKnown(t *testing.T) {
+	for _, key := range []string{"", "*", "examplebot", "GPTBot", "curl"} {
+		if name, ok := WellKnown(key); ok {
+			t.Errorf("%q: got %q, want nobody", key, name)
+		}
+	}
+}
+
+func TestWellKnownDoesNotAllocate(t *testing.T) {
+	allocations := testing.AllocsPerRun(100, func() {
+		WellKnown("gptbot")
+		WellKnown("nobody-knows-this-one")
+	})
+	if allocations != 0 {
+		t.Errorf("got %v allocations, want 0", allocations)
+	}
+}
