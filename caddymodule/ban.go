@@ -109,6 +109,7 @@ func (h *Handler) offend(r *http.Request, j *judgement) {
 
 // tellBan tells the log of a ban.
 func (h *Handler) tellBan(r *http.Request, j *judgement, ban *ratelimit.Ban) {
+	h.shared.metrics.newBans.Add(1)
 	message := "robot banned"
 	if h.settings.observe {
 		message = "robot observed, not banned"

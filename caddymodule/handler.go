@@ -164,6 +164,7 @@ type Handler struct {
 	closing  chan struct{} // closed when requests are not to be held any longer
 	letGo    func()        // closes it
 	leave    []func()      // end what this handler has begun elsewhere
+	watched  *watched      // by metrics and events
 }
 
 // CaddyModule returns the Caddy module information.
@@ -222,8 +223,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.prover = newProver(h.Verify, h.Resolver, h.shared, lists)
 		go lists.run(background)
 	}
+	if err = h.beWatched(ctx); err != nil {
+		return err
+	}
 	h.loader.start(background)
-	h.leave = append(h.leave, h.shared.live.add(h))
 	return nil
 }
 

@@ -141,6 +141,7 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
 		j.who, j.proof = h.prover.prove(r, a, j.who)
 	}
+	h.countProof(r, &j.proof)
 	j.proof.remember(r)
 	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
 	if lies && h.settings.impostors == impostorsRefuse {

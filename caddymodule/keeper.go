@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,7 +28,8 @@ type keeper struct {
 	decode   func([]byte) error // an error changes nothing
 	now      func() time.Time
 
-	places latest[place]
+	places  latest[place]
+	savedAt atomic.Int64 // when it was last stored, in Unix milliseconds; 0: never
 
 	mu     sync.Mutex // guards the fields below
 	loaded bool       // what the storage had is in
@@ -142,6 +144,7 @@ func (k *keeper) save() {
 		return
 	}
 	k.saved, k.failed = revision, false
+	k.savedAt.Store(k.now().UnixMilli())
 }
 
 // fail tells the log of trouble with the storage, once until it is over.

@@ -105,6 +105,7 @@ func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
 		e.Method, e.Path, e.Status, e.Address = a.method, a.target, status, clientAddress(r)
 		e.WholeAddress = h.WholeAddresses
 	}
+	h.count(r, e.Site, j)
 	h.shared.ledger.note(&e)
 }
 

@@ -5,15 +5,16 @@ import (
 	"sync"
 )
 
-// live are the handlers that are in use: those of the config that runs and, during a reload,
-// of the one before. It is safe for concurrent use.
+// live are the handlers of this process that are provisioned. During a config reload there
+// are those of both configs, and those of a config that is refused come and go. It is safe
+// for concurrent use. The zero live is empty.
 type live struct {
 	mu       sync.Mutex // guards handlers
-	handlers []*Handler // the newest last
+	handlers []*Handler // the oldest first
 }
 
-// add adds a handler until leave is called.
-func (l *live) add(h *Handler) (leave func()) {
+// add adds a handler, until remove is called.
+func (l *live) add(h *Handler) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.handlers = append(l.handlers, h)
@@ -24,15 +25,12 @@ func (l *live) add(h *Handler) (leave func()) {
 	}
 }
 
-// all returns the handlers, the newest first: where two have the same host, it is the first
-// one's.
-func (l *live) all() []*Handler {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := slices.Clone(l.handlers)
-	slices.Reverse(all)
-	return all
+// handlers returns those that are provisioned, the newest first: of two that know the rules
+// of a host, the first one's are in force, or soon will be.
+func (sh *shared) handlers() []*Handler {
+	sh.live.mu.Lock()
+	defer sh.live.mu.Unlock()
+	handlers := slices.Clone(sh.live.handlers)
+	slices.Reverse(handlers)
+	return handlers
 }
-
-// handlers returns the handlers that are in use, the newest first.
-func (sh *shared) handlers() []*Handler { return sh.live.all() }

@@ -41,11 +41,13 @@ type loader struct {
 
 	// life ends with the handler and takes the refreshes in flight with it.
 	life context.Context
+
+	loaded func(load) // is told how each load ended
 }
 
 func newLoader(s settings, sources []Source, sh *shared, log *zap.Logger, now func() time.Time) *loader {
 	l := &loader{
-		settings: s, shared: sh, log: log, now: now,
+		settings: s, shared: sh, log: log, now: now, loaded: func(load) {},
 		sites: newTable[*site](maxHosts, maxHostText),
 		slots: make(chan struct{}, maxLoads),
 	}
@@ -205,6 +207,7 @@ func (l *loader) load(life context.Context, s *site) {
 				errs[i] = fmt.Errorf("%s: %w", p.name, err)
 				return
 			}
+			doc.at = l.now()
 			s.documents[i] = &doc
 			if key := p.key(s.host); key != "" && l.life.Err() == nil {
 				l.shared.lastGood.put(key, &doc, int64(len(doc.text)))
@@ -243,6 +246,7 @@ func (l *loader) enforce(s *site, failure error) {
 	l.publish(s, rules)
 	s.due.Store(l.now().Add(l.interval(s.documents) - l.tick()).UnixNano())
 	l.report(s, previous, rules, fresh, failure)
+	l.loaded(load{s, previous, rules, failure})
 }
 
 // publish makes rules the ones that hold for s.
@@ -250,6 +254,7 @@ func (l *loader) publish(s *site, rules *ruleset) {
 	if s.current.Swap(rules) == nil {
 		close(s.first)
 	}
+	s.loaded.Store(s.lastLoad())
 	l.sites.weigh(s.host, int64(len(rules.text)))
 }
 

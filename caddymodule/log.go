@@ -81,13 +81,9 @@ func (l *loader) reportFailure(log *zap.Logger, s *site, failure error) {
 }
 
 func (rs *ruleset) summary() []zap.Field {
-	rules := 0
-	for _, group := range rs.file.Groups {
-		rules += len(group.Rules)
-	}
 	fields := []zap.Field{
 		zap.Int("octets", len(rs.text)), zap.Int("records", len(rs.file.Groups)),
-		zap.Int("rules", rules), zap.Int("diagnostics", len(rs.diagnostics)),
+		zap.Int("rules", rs.rules()), zap.Int("diagnostics", len(rs.diagnostics)),
 	}
 	if rs.denied != "" {
 		fields = append(fields, zap.String("denied", rs.denied))

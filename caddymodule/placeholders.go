@@ -26,6 +26,9 @@ func (h *Handler) tell(r *http.Request, a *asked, j *judgement) {
 	if j.verdict == Exempt {
 		return
 	}
+	if j.refused {
+		h.watched.events.refused(r, a, &told, h.now())
+	}
 	message := "robot refused"
 	if !j.refused {
 		message = "robot observed, not refused"

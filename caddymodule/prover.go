@@ -27,6 +27,7 @@ type claim struct {
 	token    string
 	suffixes []string
 	lists    []*rangeList
+	found    *verifications
 }
 
 // proof is what is known of a client's claim. The zero value is that of a client that
@@ -50,7 +51,7 @@ func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prove
 	p := &prover{claims: make(map[string]*claim)}
 	var records strings.Builder
 	for _, c := range v.claims() {
-		p.claims[c.Token] = &claim{token: c.Token, suffixes: c.DNS, lists: lists.of(c.Ranges)}
+		p.claims[c.Token] = &claim{token: c.Token, suffixes: c.DNS, lists: lists.of(c.Ranges), found: sh.metrics.verifications(c.Token)}
 		records.WriteString("User-agent: " + c.Token + "\nDisallow:\n")
 	}
 	p.tokens, _ = sh.library.compile(records.String(), "", settings{})

@@ -32,6 +32,7 @@ func (h *Handler) noteReading(r *http.Request, j *judgement) {
 	if e.Record == "" && mayBeAPerson(j.who.Class) {
 		return
 	}
+	h.countReading(r, e.Site, j, e.Record)
 	if c := h.prover.claimOf(j.who); c != nil {
 		h.noteReader(e, c, provedAddress(r))
 		return

@@ -71,6 +71,7 @@ func (s *Share) check() error {
 // one, and it outlives a config reload.
 type fleet struct {
 	key      string // in fleets; it holds the password
+	place    string // for metrics; it does not
 	store    *redis.Store
 	failover *ratelimit.Failover
 	logs     latest[*zap.Logger]
@@ -109,7 +110,7 @@ func acquireFleet(s *Share, memory *ratelimit.Memory, log *zap.Logger) (*fleet, 
 		if err != nil {
 			return nil, fmt.Errorf("share: %w", err)
 		}
-		f := &fleet{key: key, store: store, done: make(chan struct{})}
+		f := &fleet{key: key, place: sharePlace(url), store: store, done: make(chan struct{})}
 		f.logs.add(log) // for what is told before a handler has it
 		f.failover = ratelimit.NewFailover(store, memory, f.tell)
 		ctx, stop := context.WithCancel(context.Background())

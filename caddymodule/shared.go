@@ -35,10 +35,11 @@ type shared struct {
 	waiting  *waiting
 	bans     *keeper
 	ledger   *ledger
-	live     live
 	lastGood *table[*document]
 	library  *library
 	trapped  *trapped
+	metrics  *metrics
+	live     live
 	readers  chan struct{} // has room for as many as may be checked at a time
 
 	// signatures verifies what robots sign.
@@ -85,6 +86,7 @@ func acquireShared() (*shared, error) {
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),
+			metrics:  newMetrics(),
 			readers:  make(chan struct{}, maxReaders),
 
 			signatures: verify.NewSignatures(verify.SignaturesOptions{}),

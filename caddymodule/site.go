@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type site struct {
 	current atomic.Pointer[ruleset] // nil until the first load ended
 	first   chan struct{}           // closed when the first load ended
 	due     atomic.Int64            // when to load again, in Unix nanoseconds
+	loaded  atomic.Int64            // when the oldest of documents was, in Unix nanoseconds; 0: not all were
 	loading atomic.Bool
 	running atomic.Int32 // own requests that have not ended, also past the bound of their load
 
@@ -25,6 +27,19 @@ type site struct {
 // everLoaded tells whether any source ever gave an answer.
 func (s *site) everLoaded() bool {
 	return slices.ContainsFunc(s.documents, func(d *document) bool { return d != nil })
+}
+
+// lastLoad is when the oldest of the documents was loaded, in Unix nanoseconds; 0 while one is
+// missing.
+func (s *site) lastLoad() int64 {
+	oldest := int64(math.MaxInt64)
+	for _, doc := range s.documents {
+		if doc == nil {
+			return 0
+		}
+		oldest = min(oldest, doc.at.UnixNano())
+	}
+	return oldest
 }
 
 // part is one source as the loader sees it.

@@ -39,6 +39,7 @@ type document struct {
 	etag         string
 	lastModified string
 	lifetime     time.Duration // how long it says it stays fresh; 0: it does not say
+	at           time.Time     // when it was loaded
 }
 
 // check returns an error that says what is wrong with the source and what to write.

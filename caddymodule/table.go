@@ -102,6 +102,13 @@ func (t *table[V]) all() (values []V, again []bool) {
 	return values, again
 }
 
+// len returns how many entries there are.
+func (t *table[V]) len() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.entries)
+}
+
 // remove forgets key.
 func (t *table[V]) remove(key string) {
 	t.mu.Lock()

@@ -94,6 +94,13 @@ func (t *trapped) list(now time.Time) []capture {
 	return all
 }
 
+// len returns how many clients are remembered, those whose time is over included.
+func (t *trapped) len() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.clients)
+}
+
 // release forgets the clients of an address, and returns how many there were.
 func (t *trapped) release(address string) int {
 	address = plainAddress(address)

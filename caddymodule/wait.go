@@ -92,6 +92,13 @@ func (w *waiting) leave(k ratelimit.Key, due time.Time, interval time.Duration, 
 	}
 }
 
+// len returns how many requests are held.
+func (w *waiting) len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.held
+}
+
 // mayBeHeld tells whether the end of r's client would be noticed while it is held: that of
 // one with a body is not before the body is read.
 func mayBeHeld(r *http.Request) bool { return r.ContentLength == 0 }

@@ -115,6 +115,19 @@ func (c *Cache) Identify(userAgent string) *Identity {
 	return id
 }
 
+// Len returns how many User-Agents are remembered.
+func (c *Cache) Len() int {
+	n := 0
+	for i := range c.buckets {
+		for k := range c.buckets[i] {
+			if c.buckets[i][k].fingerprint.Load() != 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // find returns in which slot userAgent is and who it is, or nil.
 func (b *bucket) find(hash uint64, userAgent string) (*slot, *Identity) {
 	for i := range b {

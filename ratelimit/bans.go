@@ -134,6 +134,23 @@ func (b *Bans) List(now time.Time) []Ban {
 	return list
 }
 
+// Len returns how many bans are in force.
+func (b *Bans) Len(now time.Time) int {
+	t, ok := nanoseconds(now)
+	if !ok || b.none(t) {
+		return 0
+	}
+	n := 0
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, h := range b.held {
+		if t < h.until {
+			n++
+		}
+	}
+	return n
+}
+
 // Revision returns a number that changes whenever a ban is added, changed or
 // removed, but not when one merely ends: a keeper who has saved the List of one
 // revision need not save it again.

@@ -137,6 +137,16 @@ func (d *DNS) Close() {
 	}
 }
 
+// Len returns how many addresses are remembered, those whose time is over included.
+func (d *DNS) Len() int {
+	if d == nil {
+		return 0
+	}
+	d.cache.mu.RLock()
+	defer d.cache.mu.RUnlock()
+	return len(d.cache.index)
+}
+
 // Status tells whether addr belongs to a host under one of the suffixes, such as
 // "googlebot.com": Verified if it does, Impostor if it was looked up and does not. It is
 // Unverified if nothing is known in time, or the resolver failed, or the address has so many
