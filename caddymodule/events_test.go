@@ -75,7 +75,7 @@ func TestARefusalIsAnEvent(t *testing.T) {
 	}
 	want := map[string]any{
 		"verdict": "disallowed",
-		"robot": "GPTBot", "class": "robot", "standing": "", "site": "site.example", "method": "GET", "uri": "/private/a?b=c",
+		"robot":   "GPTBot", "class": "robot", "standing": "", "site": "site.example", "method": "GET", "uri": "/private/a?b=c",
 		"client_ip": "203.0.113.7", "record": "GPTBot", "rule": "Disallow: /private/", "line": 2,
 		"status": 403, "retry_after": int64(0), "left_out": 0,
 	}
