@@ -83,9 +83,7 @@ type diagnostics struct {
 }
 
 func (ds *diagnostics) add(line int, f *finding, d detail) {
-	ds.lastLine = max(ds.lastLine, line)
-	if len(ds.list) >= maxDiagnostics {
-		ds.dropped++
+	if !ds.room(line) {
 		return
 	}
 	fill := strings.NewReplacer("{field}", d.field, "{text}", excerpt(d.text),
@@ -96,6 +94,23 @@ func (ds *diagnostics) add(line int, f *finding, d detail) {
 		Message:  fill.Replace(f.message),
 		Instead:  fill.Replace(f.instead),
 	})
+}
+
+// put collects a finding that is made already.
+func (ds *diagnostics) put(made Diagnostic) {
+	if ds.room(made.Line) {
+		ds.list = append(ds.list, made)
+	}
+}
+
+// room counts a finding, and reports whether it is to be kept.
+func (ds *diagnostics) room(line int) bool {
+	ds.lastLine = max(ds.lastLine, line)
+	if len(ds.list) >= maxDiagnostics {
+		ds.dropped++
+		return false
+	}
+	return true
 }
 
 // sorted returns what was collected by line, with a last entry for what was not

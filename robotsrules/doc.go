@@ -132,6 +132,12 @@
 //     have 48 rates with times.
 //   - At most 1,000 diagnostics are kept; a last one counts the others.
 //
+// # Several texts
+//
+// [Join] makes one robots.txt of several, in which each says what it says alone: lines that
+// would fall on a record of the part before become comments. Of a part that is not trusted
+// it takes only the records that keep named robots out.
+//
 // # Trying a file
 //
 // [File].Diagnostics say what Parse could not read as it is written. [Policy.Shadowed]

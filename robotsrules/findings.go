@@ -90,3 +90,21 @@ var (
 	findBadArchived = &finding{Warning, `"{text}" names no host; the line is ignored`,
 		`write *, the end of a host name such as .be/, or a host and a path such as example.org/w/`}
 )
+
+// What can be wrong with the parts of a joined text.
+var (
+	findBigJoin = &finding{Warning, "the joined text is {number} bytes long, of which a robot need not read more than 512000",
+		"shorten it"}
+	findOpenEnd = &finding{Warning, `the part before ends in User-agent lines without a rule; "Disallow:" is written below them, so that the next part's rules do not fall on them`,
+		"write their rules below them"}
+	findOrphan = &finding{Warning, `"{text}" stands before its part's first User-agent or TimeGate line; it is written as a comment, so that it does not fall on the part before`,
+		`write "User-agent: *" above it, or delete it`}
+	findLeftOut     = &finding{Info, `line {number} of {field} is left out: "{text}"`, ""}
+	findMoreLeftOut = &finding{Info, "{number} more lines of {field} are left out", ""}
+	findForeignStar = &finding{Warning, "this part's record for * binds all robots that no record names",
+		"limit the part to the records that disallow all, or delete the record"}
+	findNamedTwice = &finding{Warning, `"{text}" is named in another part too ({field}, line {number}); their records are read as one`,
+		"delete one of them"}
+	findNamedBefore = &finding{Warning, `"{text}" is named in a part before ({field}, line {number}); only that record is read`,
+		"delete one of them"}
+)

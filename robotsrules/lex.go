@@ -58,6 +58,14 @@ func trim(s string) string {
 	return s
 }
 
+// withoutComment returns what a line says: without its comment and outer blanks.
+func withoutComment(raw string) string {
+	if hash := strings.IndexByte(raw, '#'); hash >= 0 {
+		raw = raw[:hash]
+	}
+	return trim(raw)
+}
+
 // field is a field that we know.
 type field uint8
 
@@ -90,6 +98,10 @@ var fieldNames = [...]string{
 	contentUsage: "Content-Usage", sitemap: "Sitemap", timeGate: "TimeGate",
 	archived: "Archived", host: "Host", cleanParam: "Clean-param", license: "License",
 }
+
+// ofRecord reports whether the field only means something inside a record, or means
+// something else there.
+func (f field) ofRecord() bool { return allow <= f && f <= contentUsage }
 
 // String returns the field's name as we write it.
 func (f field) String() string { return fieldNames[f] }

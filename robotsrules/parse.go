@@ -11,18 +11,23 @@ import (
 // with nothing else.
 func Parse(text []byte, o Options) *File {
 	p := &parser{file: &File{Dialect: o.Dialect}}
-	s := scanner{text: front(text, o.MaxBytes, &p.findings)}
-	for {
-		raw, ok := s.next()
-		if !ok {
-			break
-		}
-		p.read(s.number, raw)
-	}
+	p.lines(front(text, o.MaxBytes, &p.findings))
 	p.closeGate()
 	p.findMixedVersions()
 	p.file.Diagnostics = p.findings.sorted()
 	return p.file
+}
+
+// lines takes all lines of a text.
+func (p *parser) lines(text string) {
+	s := scanner{text: text}
+	for {
+		raw, ok := s.next()
+		if !ok {
+			return
+		}
+		p.read(s.number, raw)
+	}
 }
 
 // parser is the state between two lines.
@@ -51,11 +56,8 @@ func (p *parser) read(number int, raw string) {
 		p.report(number, findLongLine, detail{})
 		return
 	}
-	text := raw
-	if hash := strings.IndexByte(raw, '#'); hash >= 0 {
-		text = raw[:hash]
-	}
-	if text = trim(text); text == "" {
+	text := withoutComment(raw)
+	if text == "" {
 		if len(trim(raw)) == 0 {
 			p.blankLine(number)
 		}
