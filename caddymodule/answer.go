@@ -184,16 +184,3 @@ func (j *judgement) explanation(now time.Time) string {
 	fmt.Fprintf(&b, "Rules:      %s\n", robotsPath)
 	return b.String()
 }
-
-// serveRules answers with the text that is enforced. It returns false while there is none.
-func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request) bool {
-	rules := h.loader.rules(r)
-	if rules.text == "" {
-		return false
-	}
-	header := w.Header()
-	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("ETag", `"`+rules.version+`"`)
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(rules.text))
-	return true
-}

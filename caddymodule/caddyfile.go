@@ -29,7 +29,9 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
 //
 //	robots [<matcher>] {
-//		source      file <path> | url <url> | text <text>
+//		source      file <path> | url <url> | text <text> {
+//			only_disallow_all
+//		}
 //		serve
 //		refresh     <duration>
 //		unreachable allow | deny
@@ -172,16 +174,27 @@ func (h *Handler) parseSource(d *caddyfile.Dispenser) error {
 	if value == "" {
 		return d.Errf("source %s: the value is empty", kind)
 	}
+	var src Source
 	switch kind {
 	case "file":
-		h.Sources = append(h.Sources, Source{File: value})
+		src.File = value
 	case "url":
-		h.Sources = append(h.Sources, Source{URL: value})
+		src.URL = value
 	case "text":
-		h.Sources = append(h.Sources, Source{Text: value})
+		src.Text = value
 	default:
 		return d.Errf("source: %q is unknown; write file, url or text", kind)
 	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		switch {
+		case d.Val() != "only_disallow_all":
+			return d.Errf("source %s: %q is unknown; write only_disallow_all", kind, d.Val())
+		case d.CountRemainingArgs() > 0:
+			return d.Err("only_disallow_all takes no value")
+		}
+		src.OnlyDisallowAll = true
+	}
+	h.Sources = append(h.Sources, src)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,12 +44,13 @@ func init() {
 // `{http.robots.line}` | The number of that line
 // `{http.robots.retry_after}` | Seconds until a request would pass, for 429 and for a ban
 type Handler struct {
-	// Where the rules come from, joined in this order. Default: what this server
+	// Where the rules come from, joined in this order, each under a comment that says where
+	// it is from. Default: what this server
 	// answers to `GET /robots.txt` on the host of the request.
 	Sources []Source `json:"sources,omitempty"`
 
-	// Answer /robots.txt with the very text that is enforced. Needs sources. Default:
-	// false, /robots.txt is served by whatever else serves the site.
+	// Answer /robots.txt with the very text that is enforced, also when it is empty. Needs
+	// sources. Default: false, /robots.txt is served by whatever else serves the site.
 	Serve bool `json:"serve,omitempty"`
 
 	// How often the sources are looked at again, in the background. Cache-Control and
@@ -60,7 +62,7 @@ type Handler struct {
 	// rules were loaded, a failure never unloads them. Default: allow.
 	Unreachable string `json:"unreachable,omitempty"`
 
-	// How many octets of a robots.txt are read; the cut is at the last whole line.
+	// How many octets of each source are read; the cut is at the last whole line.
 	// Default: 512000 (500 KiB, as RFC 9309 asks).
 	MaxSize int64 `json:"max_size,omitempty"`
 
@@ -207,6 +209,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.robots = newTable[*crawler.Identity](maxHosts, maxHostText)
 	h.loader = newLoader(h.settings, h.Sources, h.shared, h.notice, h.now)
 	h.loader.traps = h.Trap
+	if slices.ContainsFunc(h.loader.parts, part.stored) {
+		h.loader.kept = newSourceStore(ctx.Storage(), ctx.Logger())
+	}
 
 	background, stop := context.WithCancel(context.Background())
 	h.stop = stop

@@ -9,10 +9,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-// diagnostics returns what is wrong with the file, by line: what parsing found, and the
-// User-agent lines that are well written but do not bind whom their author means.
-func diagnostics(file *robotsrules.File) []robotsrules.Diagnostic {
-	all := slices.Clone(file.Diagnostics)
+// diagnostics returns what is wrong with the file, by line: what parsing found, what was
+// noted before, and the User-agent lines that are well written but do not bind whom their
+// author means.
+func diagnostics(file *robotsrules.File, notes []robotsrules.Diagnostic) []robotsrules.Diagnostic {
+	all := slices.Concat(notes, file.Diagnostics)
 	told := make(map[string]bool)
 	for _, group := range file.Groups {
 		for _, token := range group.Tokens {

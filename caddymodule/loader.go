@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 const (
@@ -32,6 +35,7 @@ type loader struct {
 	perHost  bool     // false: one site serves every host
 	traps    []string // paths that the rules are to keep from all robots
 	shared   *shared
+	kept     *sourceStore // nil: nothing outlives the process
 	log      *zap.Logger
 	now      func() time.Time
 
@@ -113,25 +117,28 @@ func (l *loader) meet(r *http.Request) {
 	}
 }
 
-// rules returns the rules for the host of r. The first request of a host waits for them,
-// no longer than loadTimeout; no other ever waits.
-func (l *loader) rules(r *http.Request) *ruleset {
+// rules returns the rules for the host of r, as inForce does.
+func (l *loader) rules(r *http.Request) *ruleset { return l.inForce(r).ruleset }
+
+// inForce returns the rules for the host of r together with what held before them. The
+// first request of a host waits for them, no longer than loadTimeout; no other ever waits.
+func (l *loader) inForce(r *http.Request) *edition {
 	s := l.siteOf(r)
-	if rules := s.current.Load(); rules != nil {
-		return rules
+	if e := s.current.Load(); e != nil {
+		return e
 	}
 	return l.await(r.Context(), s)
 }
 
 // known returns the rules for the host of r, nil while there are none: it waits for nothing,
 // but has them loaded.
-func (l *loader) known(r *http.Request) *ruleset {
+func (l *loader) known(r *http.Request) *edition {
 	s := l.siteOf(r)
-	rules := s.current.Load()
-	if rules == nil {
+	e := s.current.Load()
+	if e == nil {
 		l.begin(s)
 	}
-	return rules
+	return e
 }
 
 // siteOf returns the site that r came to.
@@ -150,12 +157,16 @@ func (l *loader) siteOf(r *http.Request) *site {
 func (l *loader) site(host string) *site {
 	host = strings.Clone(host) // not to keep the request it is a part of
 	return l.sites.add(host, func() *site {
-		return &site{host: host, first: make(chan struct{}), documents: make([]*document, len(l.parts))}
+		s := &site{host: host, first: make(chan struct{}), documents: make([]*document, len(l.parts))}
+		for i, p := range l.parts {
+			s.documents[i] = p.fixed
+		}
+		return s
 	})
 }
 
 // await begins the first load of s, unless it is under way, and waits for its end.
-func (l *loader) await(ctx context.Context, s *site) *ruleset {
+func (l *loader) await(ctx context.Context, s *site) *edition {
 	l.begin(s)
 	patience := time.NewTimer(loadTimeout)
 	defer patience.Stop()
@@ -164,17 +175,21 @@ func (l *loader) await(ctx context.Context, s *site) *ruleset {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
-	if rules := s.current.Load(); rules != nil {
-		return rules
+	if e := s.current.Load(); e != nil {
+		return e
 	}
-	return l.unreachable()
+	return &edition{ruleset: l.unreachable()}
 }
 
-// begin loads s in the background, unless that is happening already. What an earlier
-// handler of this process has loaded is in force when begin returns.
-func (l *loader) begin(s *site) {
-	if !s.loading.CompareAndSwap(false, true) {
-		return
+// begin loads s in the background, unless that is happening already: then began is false.
+// What an earlier handler of this process has loaded is in force when begin returns. The
+// channel is closed when the load ends.
+func (l *loader) begin(s *site) (ended <-chan struct{}, began bool) {
+	end := make(chan struct{})
+	for !s.loading.CompareAndSwap(nil, &end) {
+		if underWay := s.loading.Load(); underWay != nil {
+			return *underWay, false
+		}
 	}
 	known := s.current.Load() != nil || l.recall(s)
 	// A handler that is going away refreshes nothing, but the last requests it has still
@@ -184,7 +199,8 @@ func (l *loader) begin(s *site) {
 		life = context.WithoutCancel(life)
 	}
 	go func() {
-		defer s.loading.Store(false)
+		defer close(end)
+		defer s.loading.Store(nil)
 		select {
 		case l.slots <- struct{}{}:
 			defer func() { <-l.slots }()
@@ -192,33 +208,69 @@ func (l *loader) begin(s *site) {
 		case <-life.Done():
 		}
 	}()
+	return end, true
 }
 
 // load asks every source once, all at a time, and puts the outcome in force.
 func (l *loader) load(life context.Context, s *site) {
-	ctx, cancel := context.WithTimeout(life, loadTimeout)
+	bound := loadTimeout
+	if s.current.Load() == nil {
+		bound -= loadTimeout / 10 // who waits as long as that is to have the outcome
+	}
+	ctx, cancel := context.WithTimeout(life, bound)
 	defer cancel()
 	errs := make([]error, len(l.parts))
 	var wg sync.WaitGroup
 	for i, p := range l.parts {
-		wg.Go(func() {
-			doc, err := p.fetch(ctx, s, s.documents[i])
-			if err != nil {
-				errs[i] = fmt.Errorf("%s: %w", p.name, err)
-				return
-			}
-			doc.at = l.now()
-			s.documents[i] = &doc
-			if key := p.key(s.host); key != "" && l.life.Err() == nil {
-				l.shared.lastGood.put(key, &doc, int64(len(doc.text)))
-			}
-		})
+		if p.fixed == nil {
+			wg.Go(func() { s.documents[i], errs[i] = l.loadPart(ctx, s, p, s.documents[i]) })
+		}
 	}
 	wg.Wait()
 	if life.Err() != nil {
 		return // the handler is gone; what its server answered now means nothing
 	}
 	l.enforce(s, errors.Join(errs...))
+	l.keep(life, s)
+}
+
+// loadPart asks one source; last is what it gave before, if anything, and what it gives
+// still when there is an error.
+func (l *loader) loadPart(ctx context.Context, s *site, p part, last *document) (*document, error) {
+	if last == nil && p.stored() {
+		if last = l.kept.load(ctx, p); last != nil {
+			// It need not be waited for as long as if there were nothing.
+			sooner, cancel := context.WithTimeout(ctx, loadTimeout/2)
+			defer cancel()
+			ctx = sooner
+		}
+	}
+	doc, err := p.fetch(ctx, s, last)
+	switch {
+	case err == nil:
+		doc.since = l.now()
+		if last != nil && last.text == doc.text {
+			doc.since = last.since
+		}
+		last = &doc
+	case last == nil:
+		err = fmt.Errorf("%s: %w; nothing of it is known", p.name, err)
+	default:
+		err = fmt.Errorf("%s: %w; what it has answered since %s holds", p.name, err, last.since.UTC().Format(time.RFC3339))
+	}
+	if key := p.key(s.host); key != "" && last != nil && l.life.Err() == nil {
+		l.shared.lastGood.put(key, last, int64(len(last.text)))
+	}
+	return last, err
+}
+
+// keep puts what the sources answered into Caddy's storage.
+func (l *loader) keep(ctx context.Context, s *site) {
+	for i, p := range l.parts {
+		if doc := s.documents[i]; p.stored() && doc != nil {
+			l.kept.keep(ctx, p, doc)
+		}
+	}
 }
 
 // recall takes up what an earlier handler of this process had loaded from the same
@@ -227,12 +279,15 @@ func (l *loader) load(life context.Context, s *site) {
 func (l *loader) recall(s *site) bool {
 	found := false
 	for i, p := range l.parts {
+		if p.fixed != nil {
+			continue
+		}
 		if doc, ok := l.shared.lastGood.get(p.key(s.host)); ok {
 			s.documents[i], found = doc, true
 		}
 	}
 	if found {
-		rules, _ := l.compile(s.documents)
+		rules, _ := l.compile(s)
 		l.publish(s, rules)
 	}
 	return found
@@ -241,53 +296,63 @@ func (l *loader) recall(s *site) bool {
 // enforce puts what was loaded in force, tells the log, and says when to look again. A
 // load that failed changes nothing that was loaded before.
 func (l *loader) enforce(s *site, failure error) {
-	previous := s.current.Load()
-	rules, fresh := l.compile(s.documents)
+	previous := s.current.Load().held()
+	rules, fresh := l.compile(s)
 	l.publish(s, rules)
 	s.due.Store(l.now().Add(l.interval(s.documents) - l.tick()).UnixNano())
+	s.note(l.now(), failure)
 	l.report(s, previous, rules, fresh, failure)
 	l.loaded(load{s, previous, rules, failure})
 }
 
 // publish makes rules the ones that hold for s.
 func (l *loader) publish(s *site, rules *ruleset) {
-	if s.current.Swap(rules) == nil {
+	previous := s.current.Load()
+	if previous != nil && previous.ruleset == rules && previous.loaded == s.everLoaded() {
+		return
+	}
+	next := l.edition(s, rules)
+	s.current.Store(next)
+	if previous == nil {
 		close(s.first)
 	}
-	s.loaded.Store(s.lastLoad())
-	l.sites.weigh(s.host, int64(len(rules.text)))
+	weight := len(next.text)
+	if next.earlier != nil {
+		weight += len(next.earlier.rules.text)
+	}
+	l.sites.weigh(s.host, int64(weight))
 }
 
 // compile joins the documents that there are, in their order.
-func (l *loader) compile(documents []*document) (rules *ruleset, fresh bool) {
-	var texts []string
+func (l *loader) compile(s *site) (rules *ruleset, fresh bool) {
+	if !s.everLoaded() {
+		return l.unreachable(), false
+	}
+	same := slices.EqualFunc(s.compiled, s.documents, sameAnswer)
+	s.compiled = slices.Clone(s.documents)
+	if e := s.current.Load(); same && e != nil {
+		return e.ruleset, false
+	}
+	var parts []robotsrules.Part
 	denied := ""
-	for _, doc := range documents {
+	for i, doc := range s.documents {
 		if doc == nil {
 			continue
 		}
-		texts = append(texts, doc.text)
+		p := robotsrules.Part{Text: doc.text, OnlyDisallowAll: l.parts[i].limited}
+		if l.parts[i].title != nil {
+			p.Name = l.parts[i].title(s.host)
+		}
+		parts = append(parts, p)
 		denied = cmp.Or(denied, l.settings.deniedBy(doc))
 	}
-	if texts == nil {
-		return l.unreachable(), false
-	}
-	return l.shared.library.compile(join(texts), denied, l.settings)
+	text, notes := robotsrules.Join(parts, l.settings.reading)
+	return l.shared.library.compileNoted(text, notes, denied, l.settings.whole(text))
 }
 
-// join puts texts below one another, each beginning on a line of its own.
-func join(texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	var b strings.Builder
-	for _, text := range texts {
-		b.WriteString(text)
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
+// sameAnswer tells whether two documents make no difference.
+func sameAnswer(a, b *document) bool {
+	return a == b || a != nil && b != nil && a.text == b.text && a.forbidden == b.forbidden
 }
 
 // unreachable returns the rules that hold while none could be loaded.
@@ -304,11 +369,13 @@ func (l *loader) unreachable() *ruleset {
 // the shortest-lived document says, within [refresh, 24h].
 func (l *loader) interval(documents []*document) time.Duration {
 	shortest := maxRefresh
-	for _, doc := range documents {
+	for i, doc := range documents {
 		if doc == nil {
 			return l.settings.refresh
 		}
-		shortest = min(shortest, doc.lifetime)
+		if l.parts[i].fixed == nil {
+			shortest = min(shortest, doc.lifetime)
+		}
 	}
 	return max(l.settings.refresh, shortest)
 }

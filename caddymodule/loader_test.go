@@ -474,7 +474,7 @@ func TestSourcesAreJoinedInOrder(t *testing.T) {
 		Source{File: missing},
 		Source{Text: closedSite})
 	ts.expect(t, "with a part missing", true)
-	want := "User-agent: a\nDisallow: /a\n" + closedSite
+	want := "# from this site\nUser-agent: a\nDisallow: /a\n\n# from this site\n" + closedSite
 	if got := ts.site.current.Load().text; got != want {
 		t.Errorf("joined text: got %q, want %q", got, want)
 	}
@@ -652,7 +652,7 @@ func TestAFloodOfHostsIsBoundedAndKeepsTheKnownOnes(t *testing.T) {
 		ask(fmt.Sprintf("flood%d.example", i))
 	}
 	for host, rules := range known {
-		if s, ok := ts.sites.get(host); !ok || s.current.Load() != rules {
+		if s, ok := ts.sites.get(host); !ok || s.current.Load().ruleset != rules {
 			t.Errorf("%s lost its rules", host)
 		}
 	}

@@ -43,21 +43,21 @@ func (l *load) isChange() bool {
 func (h *Handler) loaded(l load) {
 	isChange := l.isChange() // what it looks at belongs to the load in progress
 	h.watched.start.then(func() {
-		for _, site := range h.placesOf(l.site) {
+		for _, site := range h.placesOf(l.site.host) {
 			site.loads[l.result()].Add(1)
 		}
 		if isChange {
-			h.watched.events.changed(h.placesOf(l.site), &l)
+			h.watched.events.changed(h.placesOf(l.site.host), &l)
 		}
 	})
 }
 
-// placesOf returns the places that a site of the loader stands for: the one of its host or,
+// placesOf returns the places that a site of the loader stands for, by its host: the one of its host or,
 // where all hosts have the same rules, those that the handler stands in.
-func (h *Handler) placesOf(s *site) []*siteCounts {
+func (h *Handler) placesOf(host string) []*siteCounts {
 	p := h.watched.places.Load()
 	if h.loader.perHost {
-		return []*siteCounts{p.of(s.host)}
+		return []*siteCounts{p.of(host)}
 	}
 	return p.own
 }

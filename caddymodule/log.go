@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func (l *loader) reportFailure(log *zap.Logger, s *site, failure error) {
 	}
 	s.failed = true
 	log.Warn("robots.txt could not be loaded; what was loaded before holds", zap.Error(failure),
-		zap.Bool("loaded_before", s.everLoaded()),
+		zap.Bool("loaded_before", !slices.Contains(s.documents, nil)),
 		zap.Duration("next_try", l.settings.refresh))
 }
 

@@ -130,17 +130,19 @@ func (h *Handler) checkTrap() error {
 // checkIdleTraps returns an error for a trap that the rules do not keep from all robots,
 // where the rules are at hand. Of others the log tells when they are loaded.
 func (h *Handler) checkIdleTraps(s settings) error {
-	var texts []string
+	var parts []robotsrules.Part
 	for _, src := range h.Sources {
 		if src.Text == "" {
 			return nil
 		}
-		texts = append(texts, src.Text)
+		parts = append(parts, robotsrules.Part{Text: src.Text, OnlyDisallowAll: src.OnlyDisallowAll})
 	}
-	if len(texts) == 0 || len(h.Trap) == 0 {
+	if len(parts) == 0 || len(h.Trap) == 0 {
 		return nil
 	}
-	policy := robotsrules.Compile(robotsrules.Parse([]byte(join(texts)), s.reading), s.match)
+	text, _ := robotsrules.Join(parts, s.reading)
+	s.reading.MaxBytes = max(s.reading.MaxBytes, len(text))
+	policy := robotsrules.Compile(robotsrules.Parse([]byte(text), s.reading), s.match)
 	for _, path := range idleTraps(policy, h.Trap) {
 		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
 			"write \"Disallow: %s\" in the record for \"*\"", path, path)

@@ -55,17 +55,15 @@ func (h *Handler) policies() map[string]*policyFigures {
 	}
 	figures := make(map[string]*policyFigures)
 	now := h.now()
-	sites, _ := h.loader.sites.all()
-	for _, s := range sites {
-		rules := s.current.Load()
-		if rules == nil {
+	for _, st := range h.loader.states() {
+		if st.edition == nil {
 			continue
 		}
-		f := rules.figures()
-		if loaded := s.loaded.Load(); loaded != 0 {
-			f.loaded, f.age = true, max(0, now.Sub(time.Unix(0, loaded)))
+		f := st.edition.figures()
+		if !st.loaded.IsZero() {
+			f.loaded, f.age = true, max(0, now.Sub(st.loaded))
 		}
-		for _, place := range h.placesOf(s) {
+		for _, place := range h.placesOf(st.host) {
 			if figures[place.name] == nil {
 				figures[place.name] = new(policyFigures)
 			}

@@ -26,7 +26,7 @@ func (h *Handler) noteReading(r *http.Request, j *judgement) {
 		return
 	}
 	e := compliance.Event{Time: h.now(), Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}
-	if rules := h.loader.known(r); rules != nil {
+	if rules := h.loader.known(r).held(); rules != nil {
 		e.Version, e.Record = rules.version, h.binding(rules, j).Token()
 	}
 	if e.Record == "" && mayBeAPerson(j.who.Class) {

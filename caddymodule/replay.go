@@ -64,7 +64,7 @@ func newReplay(e *examiner, rules *ruleset, place string, wholeAddresses bool) *
 	h.notice = zap.NewNop()
 	h.loader = newLoader(h.settings, []Source{{Text: rules.text}}, h.shared, h.notice, h.now)
 	site := h.loader.site("")
-	site.current.Store(rules)
+	site.current.Store(&edition{ruleset: rules, loaded: true})
 	close(site.first)
 	ctx := context.WithValue(context.Background(), caddyhttp.VarsCtxKey, r.vars)
 	r.request = (&http.Request{Header: http.Header{"User-Agent": r.agent}}).WithContext(ctx)

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -61,15 +62,21 @@ func (s *settings) deniedBy(doc *document) string {
 	return ""
 }
 
-// newRuleset compiles a text.
-func newRuleset(text string, sum [sha256.Size]byte, denied string, s settings) *ruleset {
+// whole returns the settings to read all of a text that has its size already.
+func (s settings) whole(text string) settings {
+	s.reading.MaxBytes = max(s.reading.MaxBytes, len(text))
+	return s
+}
+
+// newRuleset compiles a text; notes are diagnostics that its lines do not show.
+func newRuleset(text string, sum [sha256.Size]byte, notes []robotsrules.Diagnostic, denied string, s settings) *ruleset {
 	file := robotsrules.Parse([]byte(text), s.reading)
 	return &ruleset{
 		text:        text,
 		file:        file,
 		policy:      robotsrules.Compile(file, s.match),
-		diagnostics: diagnostics(file),
-		version:     hex.EncodeToString(sum[:16]),
+		diagnostics: diagnostics(file, notes),
+		version:     hex.EncodeToString(sum[:8]),
 		denied:      denied,
 	}
 }
@@ -84,6 +91,7 @@ type library struct {
 
 type libraryKey struct {
 	text    [sha256.Size]byte
+	notes   [sha256.Size]byte
 	reading robotsrules.Options
 	match   robotsrules.Match
 	denied  string
@@ -95,7 +103,15 @@ func newLibrary() *library {
 
 // compile returns the ruleset of a text, and whether it had to be compiled.
 func (lib *library) compile(text, denied string, s settings) (rules *ruleset, fresh bool) {
+	return lib.compileNoted(text, nil, denied, s)
+}
+
+// compileNoted is compile for a text of which its lines do not show all that is wrong.
+func (lib *library) compileNoted(text string, notes []robotsrules.Diagnostic, denied string, s settings) (rules *ruleset, fresh bool) {
 	key := libraryKey{text: sha256.Sum256([]byte(text)), reading: s.reading, match: s.match, denied: denied}
+	if len(notes) > 0 {
+		key.notes = sha256.Sum256(fmt.Append(nil, notes))
+	}
 	lib.mu.Lock()
 	rules = lib.rules[key].Value()
 	lib.mu.Unlock()
@@ -105,7 +121,7 @@ func (lib *library) compile(text, denied string, s settings) (rules *ruleset, fr
 
 	// Compiled outside the lock: a large file must not hold up other hosts. Should two
 	// compile the same text at once, both results are right.
-	rules = newRuleset(text, key.text, denied, s)
+	rules = newRuleset(text, key.text, notes, denied, s)
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	lib.rules[key] = weak.Make(rules)

@@ -27,8 +27,8 @@ const (
 )
 
 // shared is what all handlers of the process have in common and what outlives a config
-// reload: who came at what pace and who is banned, which User-Agents were read, and the last
-// good robots.txt of each source.
+// reload: who came at what pace and who is banned, which User-Agents were read, the last
+// good robots.txt of each source, and what each site told robots before.
 type shared struct {
 	crawlers *crawler.Cache
 	memory   *ratelimit.Memory // paces and bans
@@ -36,6 +36,7 @@ type shared struct {
 	bans     *keeper
 	ledger   *ledger
 	lastGood *table[*document]
+	history  *table[*past] // by siteKey
 	library  *library
 	trapped  *trapped
 	metrics  *metrics
@@ -84,6 +85,7 @@ func acquireShared() (*shared, error) {
 			bans:     newBanKeeper(memory.Bans(), time.Now),
 			ledger:   newLedger(),
 			lastGood: newTable[*document](maxHosts, maxHostText),
+			history:  newTable[*past](maxHosts, maxHostText),
 			library:  newLibrary(),
 			trapped:  newTrapped(),
 			metrics:  newMetrics(),

@@ -2,68 +2,85 @@ package caddymodule
 
 import (
 	"context"
-	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // site is what is known of one host, or of all of them where the sources do not differ.
 type site struct {
 	host    string
-	current atomic.Pointer[ruleset] // nil until the first load ended
-	first   chan struct{}           // closed when the first load ended
-	due     atomic.Int64            // when to load again, in Unix nanoseconds
-	loaded  atomic.Int64            // when the oldest of documents was, in Unix nanoseconds; 0: not all were
-	loading atomic.Bool
-	running atomic.Int32 // own requests that have not ended, also past the bound of their load
+	current atomic.Pointer[edition]       // nil until the first load ended
+	first   chan struct{}                 // closed when the first load ended
+	due     atomic.Int64                  // when to load again, in Unix nanoseconds
+	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
+	outcome atomic.Pointer[outcome]       // of the last load; nil before there was one
+	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
 
 	// Only the load in progress touches these.
 	documents []*document // the last good one of each part
+	compiled  []*document // those that the current rules were made of
 	failed    bool        // the last load did not go well, and the log says so
 }
 
-// everLoaded tells whether any source ever gave an answer.
-func (s *site) everLoaded() bool {
-	return slices.ContainsFunc(s.documents, func(d *document) bool { return d != nil })
+// outcome is how a load ended.
+type outcome struct {
+	loaded  time.Time // when a load last went well; zero if none did
+	failure string    // what is wrong since then; "" if nothing is
 }
 
-// lastLoad is when the oldest of the documents was loaded, in Unix nanoseconds; 0 while one is
-// missing.
-func (s *site) lastLoad() int64 {
-	oldest := int64(math.MaxInt64)
+// everLoaded tells whether any source ever gave an answer.
+func (s *site) everLoaded() bool { return len(s.answered()) > 0 }
+
+// answered returns the documents that there are.
+func (s *site) answered() []*document {
+	var there []*document
 	for _, doc := range s.documents {
-		if doc == nil {
-			return 0
+		if doc != nil {
+			there = append(there, doc)
 		}
-		oldest = min(oldest, doc.at.UnixNano())
 	}
-	return oldest
+	return there
 }
 
 // part is one source as the loader sees it.
 type part struct {
-	name  string
-	key   func(host string) string // under which its last good text is kept; "" for nowhere
-	fetch func(ctx context.Context, s *site, last *document) (document, error)
+	name    string                   // for the log
+	title   func(host string) string // for everybody who reads the text
+	limited bool                     // only_disallow_all
+	fixed   *document                // what it always gives; nil where it has to be asked
+	fetch   func(ctx context.Context, s *site, last *document) (document, error)
+
+	// key is under which its last good text is kept and its site is known again; "" for
+	// nowhere, as long as that cannot be told.
+	key func(host string) string
+
+	// address is under which Caddy's storage keeps it; "" for not at all.
+	address string
 }
 
 // sourcePart is a source that the owner named.
 func (l *loader) sourcePart(src Source) part {
-	return part{
-		name: src.String(),
+	p := part{
+		name:    src.String(),
+		title:   src.title,
+		limited: src.OnlyDisallowAll,
 		key: func(host string) string {
-			if src.Text != "" {
-				return "" // it is always at hand, and another handler's is another text
-			}
 			place, _ := src.place(host) // the fetch reports the error
-			return src.String() + "\x00" + place
+			return src.String() + "\x00" + place + src.Text
 		},
 		fetch: func(ctx context.Context, s *site, last *document) (document, error) {
 			return l.fetchSource(ctx, src, s.host, last)
 		},
 	}
+	if src.Text != "" {
+		p.fixed = &document{text: src.Text}
+	}
+	if src.URL != "" && !src.perHost() {
+		p.address, _ = src.place("") // check has seen that there is no error
+	}
+	return p
 }
 
 // ownPart is what this server answers at /robots.txt. Its key tells the hosts of one

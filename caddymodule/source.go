@@ -7,13 +7,16 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Source is one place that rules come from. Exactly one of its fields is set.
+// Source is one place that rules come from. Exactly one of file, url and text
+// is set.
 //
 // Placeholders work in file and url: those that Caddy always knows, such as
 // `{env.SITE_ROOT}`, and `{http.request.host}`, which makes the rules a matter of the
@@ -27,6 +30,11 @@ type Source struct {
 
 	// The text itself.
 	Text string `json:"text,omitempty"`
+
+	// Of the text, let nothing through but records that name robots and have no other rule
+	// than `Disallow: /`, which is how a list from elsewhere can keep robots out and do
+	// nothing else. What is left out is among the diagnostics. Default: false.
+	OnlyDisallowAll bool `json:"only_disallow_all,omitempty"`
 }
 
 // hostPlaceholder is the one placeholder of a request that a source may hold.
@@ -39,7 +47,7 @@ type document struct {
 	etag         string
 	lastModified string
 	lifetime     time.Duration // how long it says it stays fresh; 0: it does not say
-	at           time.Time     // when it was loaded
+	since        time.Time     // when this text was answered first
 }
 
 // check returns an error that says what is wrong with the source and what to write.
@@ -97,10 +105,32 @@ func (s Source) String() string {
 	case s.File != "":
 		return "file " + s.File
 	case s.URL != "":
+		if u, err := url.Parse(s.URL); err == nil {
+			return "url " + u.Redacted()
+		}
 		return "url " + s.URL
 	default:
 		return "text"
 	}
+}
+
+// title names the source in the text that everybody may read: without folders, and of a URL
+// without what may be secret, which is its user, its query and what a placeholder stands for.
+func (s Source) title(host string) string {
+	if s.File != "" {
+		return path.Base(filepath.ToSlash(strings.ReplaceAll(s.File, hostPlaceholder, host))) + " of this site"
+	}
+	if s.Text != "" {
+		return "this site"
+	}
+	u, err := url.Parse(strings.ReplaceAll(s.URL, hostPlaceholder, host))
+	if err != nil || strings.Contains(u.Host, "{") {
+		return "elsewhere"
+	}
+	if strings.Contains(u.Path, "{") {
+		u.Path, u.RawPath = "/...", ""
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }
 
 // readFile loads a file source. One that is missing is an error like one that cannot be

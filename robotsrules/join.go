@@ -7,7 +7,7 @@ type Part struct {
 	// Name says where the text comes from, for whoever reads the robots.txt.
 	Name string
 	// Text is the text.
-	Text []byte
+	Text string
 	// OnlyDisallowAll lets nothing through but records that name robots and have no
 	// other rule than "Disallow: /": so a list from elsewhere can keep robots out, and do
 	// nothing else.
@@ -61,14 +61,17 @@ type mention struct {
 }
 
 // single cuts the only part to size: what is served must be no more than what is read.
-func (j *joiner) single(raw []byte) (string, []Diagnostic) {
+func (j *joiner) single(text string) (string, []Diagnostic) {
 	limit := j.options.MaxBytes
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
-	n := wholeLines(raw, limit)
-	text := string(raw[:n])
-	if rest := raw[n:]; skipLineEnd(rest) < len(rest) {
+	if len(text) <= limit {
+		return text, nil
+	}
+	raw := []byte(text)
+	text = text[:wholeLines(raw, limit)]
+	if rest := raw[len(text):]; skipLineEnd(rest) < len(rest) {
 		j.findings.add(lineAfter(text), findCut, detail{number: limit})
 	}
 	return text, j.findings.sorted()
@@ -86,7 +89,7 @@ func (j *joiner) part(p Part, number int, last bool) {
 	name, heading := oneLine(p.Name), j.line
 	j.write("# from " + name)
 	var ofPart diagnostics
-	text := front(p.Text, j.options.MaxBytes, &ofPart)
+	text := front([]byte(p.Text), j.options.MaxBytes, &ofPart)
 	read := &parser{file: &File{Dialect: j.options.Dialect}}
 	read.lines(text)
 

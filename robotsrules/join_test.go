@@ -13,7 +13,7 @@ import (
 func joined(o robotsrules.Options, texts ...string) (string, []robotsrules.Diagnostic) {
 	var parts []robotsrules.Part
 	for i, text := range texts {
-		parts = append(parts, robotsrules.Part{Name: string(rune('a' + i)), Text: []byte(text)})
+		parts = append(parts, robotsrules.Part{Name: string(rune('a' + i)), Text: text})
 	}
 	return robotsrules.Join(parts, o)
 }
@@ -123,7 +123,7 @@ func TestJoinCutsTheOnlyPartWhereParseDoes(t *testing.T) {
 	text := []byte("User-agent: *\nDisallow: /a\r\nDisallow: /b\rDisallow: /c\n")
 	for limit := 1; limit <= len(text); limit++ {
 		o := robotsrules.Options{MaxBytes: limit}
-		cut, diagnostics := robotsrules.Join([]robotsrules.Part{{Text: text}}, o)
+		cut, diagnostics := robotsrules.Join([]robotsrules.Part{{Text: string(text)}}, o)
 		file := robotsrules.Parse(text, o)
 		got, want := outline(robotsrules.Parse([]byte(cut), robotsrules.Options{}), true), outline(file, true)
 		if !slices.Equal(got, want) {
@@ -177,8 +177,8 @@ User-agent: NoRules
 
 func TestAPartThatOnlyDisallowsAll(t *testing.T) {
 	text, diagnostics := robotsrules.Join([]robotsrules.Part{
-		{Name: "this site", Text: []byte("User-agent: *\nDisallow: /own/\n")},
-		{Name: "list", Text: []byte(list), OnlyDisallowAll: true},
+		{Name: "this site", Text: "User-agent: *\nDisallow: /own/\n"},
+		{Name: "list", Text: list, OnlyDisallowAll: true},
 	}, robotsrules.Options{})
 	want := "# from this site\nUser-agent: *\nDisallow: /own/\n\n# from list\n# a list\n" +
 		"User-agent: GPTBot\nUser-agent: CCBot # the crawl\nDisallow: /\n\nUser-agent: Bytespider\nDisallow: /\n\n"
@@ -202,7 +202,7 @@ func TestAPartThatOnlyDisallowsAll(t *testing.T) {
 
 func TestTheLinesLeftOutThatAreToldAreBounded(t *testing.T) {
 	_, diagnostics := robotsrules.Join([]robotsrules.Part{
-		{Name: "list", Text: []byte("User-agent: *\n" + strings.Repeat("Disallow: /x\n", 5000)), OnlyDisallowAll: true},
+		{Name: "list", Text: "User-agent: *\n" + strings.Repeat("Disallow: /x\n", 5000), OnlyDisallowAll: true},
 	}, robotsrules.Options{})
 	last := diagnostics[len(diagnostics)-1].Message
 	if len(diagnostics) != 101 || last != "4901 more lines of list are left out" {
@@ -294,7 +294,7 @@ func FuzzJoin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b []byte, dialect uint8) {
 		d := dialectOf(dialect)
 		checkJoined(t, d, string(a), string(b))
-		text, _ := robotsrules.Join([]robotsrules.Part{{Name: "list", Text: a, OnlyDisallowAll: true}}, robotsrules.Options{Dialect: d})
+		text, _ := robotsrules.Join([]robotsrules.Part{{Name: "list", Text: string(a), OnlyDisallowAll: true}}, robotsrules.Options{Dialect: d})
 		file := robotsrules.Parse([]byte(text), robotsrules.Options{Dialect: d})
 		for _, line := range outline(file, false) {
 			if line != "record" && line != `  disallow "/"` && (!strings.HasPrefix(line, "  robot ") || line == `  robot "*"`) {
