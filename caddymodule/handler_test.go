@@ -270,25 +270,6 @@ func TestRobotsTxtIsAlwaysServed(t *testing.T) {
 	}
 }
 
-func TestServe(t *testing.T) {
-	const robotsTxt = "User-agent: *\nDisallow: /private/\n"
-	th := newTestHandler(t, robotsTxt, &Handler{Serve: true})
-	for _, agent := range []string{chrome, gptBot, curl, ""} {
-		got := th.ask("GET", "/robots.txt", agent)
-		if got.Code != 200 || got.Body.String() != robotsTxt || got.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
-			t.Errorf("%q: got %d %q %q", agent, got.Code, got.Header().Get("Content-Type"), got.Body)
-		}
-	}
-	if got := th.ask("HEAD", "/robots.txt", chrome); got.Body.Len() != 0 || got.Header().Get("Content-Length") != fmt.Sprint(len(robotsTxt)) {
-		t.Errorf("HEAD: got %d octets, Content-Length %q", got.Body.Len(), got.Header().Get("Content-Length"))
-	}
-	r := newRequest("GET", "/robots.txt", gptBot)
-	r.Header.Set("If-None-Match", th.ask("GET", "/robots.txt", gptBot).Header().Get("ETag"))
-	if got := th.do(r).Code; got != http.StatusNotModified {
-		t.Errorf("conditional: got %d, want 304", got)
-	}
-}
-
 func TestEveryMethodIsJudged(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"} {

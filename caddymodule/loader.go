@@ -238,12 +238,7 @@ func (l *loader) load(life context.Context, s *site) {
 // still when there is an error.
 func (l *loader) loadPart(ctx context.Context, s *site, p part, last *document) (*document, error) {
 	if last == nil && p.stored() {
-		if last = l.kept.load(ctx, p); last != nil {
-			// It need not be waited for as long as if there were nothing.
-			sooner, cancel := context.WithTimeout(ctx, loadTimeout/2)
-			defer cancel()
-			ctx = sooner
-		}
+		last = l.kept.load(ctx, p)
 	}
 	doc, err := p.fetch(ctx, s, last)
 	switch {
