@@ -20,13 +20,14 @@ type sourceStore struct {
 	storage storage
 	log     *zap.Logger
 
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex      // guards the fields below
+	looked map[string]bool // what was read: a restart happens once
 	saved  map[string][sha256.Size]byte
 	failed bool // the storage did not take it, and the log says so
 }
 
 func newSourceStore(where storage, log *zap.Logger) *sourceStore {
-	return &sourceStore{storage: where, log: log, saved: make(map[string][sha256.Size]byte)}
+	return &sourceStore{storage: where, log: log, looked: make(map[string]bool), saved: make(map[string][sha256.Size]byte)}
 }
 
 // keptSource is a document as it is stored. The text is kept octet for octet.
@@ -75,6 +76,13 @@ func (st *sourceStore) load(ctx context.Context, p part) *document {
 		return nil
 	}
 	key := p.storageKey()
+	st.mu.Lock()
+	looked := st.looked[key]
+	st.looked[key] = true
+	st.mu.Unlock()
+	if looked {
+		return nil
+	}
 	data, err := st.storage.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

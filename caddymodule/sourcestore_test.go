@@ -171,6 +171,15 @@ func TestBrokenStoredSourcesAreSetAside(t *testing.T) {
 	}
 }
 
+func TestBrokenStoredSourcesAreToldOnceWhileTheirListIsAway(t *testing.T) {
+	list := newListServer(t, status(http.StatusInternalServerError))
+	after := restarted(t, memory{part{address: list.URL}.storageKey(): []byte("{not json")}, Source{URL: list.URL})
+	for range 3 {
+		after.loadNow()
+	}
+	after.logged(t, storedNotRead, 1)
+}
+
 func TestStorageOfSourcesThatIsOutOfOrderIsToldOnce(t *testing.T) {
 	list := newListServer(t, text(closedSite))
 	ts := restarted(t, brokenStorage{}, Source{URL: list.URL})
