@@ -121,6 +121,7 @@ func TestRefreshNowIsBounded(t *testing.T) {
 		if _, err := ts.refreshNow(t.Context(), "site.example"); err != nil || time.Since(began) != loadTimeout {
 			t.Errorf("a load that hangs: returned after %s, %v; want %s", time.Since(began), err, loadTimeout)
 		}
+		synctest.Wait() // for the request of that load to end too
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := ts.refreshNow(ctx, "site.example"); !errors.Is(err, context.DeadlineExceeded) {

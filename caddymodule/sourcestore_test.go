@@ -182,7 +182,7 @@ func TestBrokenStoredSourcesAreToldOnceWhileTheirListIsAway(t *testing.T) {
 
 func TestStorageOfSourcesThatIsOutOfOrderIsToldOnce(t *testing.T) {
 	list := newListServer(t, text(closedSite))
-	ts := restarted(t, brokenStorage{}, Source{URL: list.URL})
+	ts := restarted(t, brokenStorage{fullStorage{memory{}}}, Source{URL: list.URL})
 	for _, body := range []string{closedSite, openSite, closedSite} {
 		list.set(text(body))
 		ts.expect(t, "loaded", body == closedSite)
