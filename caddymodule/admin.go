@@ -26,6 +26,9 @@ func init() {
 //	GET    /robots/bans                       who is banned, why and until when
 //	DELETE /robots/bans?robot=<name>&address=<address>&site=<host>
 //	                                          lifts the bans that fit all of what is given
+//	GET    /robots/sites                      the sites whose robots.txt is enforced
+//	GET    /robots/sites/<host>               one of them, with the text and what is wrong in it
+//	POST   /robots/refresh                    loads robots.txt again, of all or of one ?host=
 //	GET    /robots/report                     what robots did, as a page
 //	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
 //	GET    /robots/evidence                   the disobedient requests that are kept, likewise;
@@ -45,6 +48,9 @@ func (a adminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		{Pattern: "/robots/trapped", Handler: caddy.AdminHandlerFunc(a.trapped)},
 		{Pattern: "/robots/bans", Handler: caddy.AdminHandlerFunc(a.bans)},
+		{Pattern: "/robots/sites", Handler: caddy.AdminHandlerFunc(a.sites)},
+		{Pattern: "/robots/sites/", Handler: caddy.AdminHandlerFunc(a.sites)},
+		{Pattern: "/robots/refresh", Handler: caddy.AdminHandlerFunc(a.refresh)},
 		{Pattern: "/robots/report", Handler: caddy.AdminHandlerFunc(a.report("html"))},
 		{Pattern: "/robots/robots", Handler: caddy.AdminHandlerFunc(a.report("json"))},
 		{Pattern: "/robots/evidence", Handler: caddy.AdminHandlerFunc(a.evidence)},

@@ -49,6 +49,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		too_fast    refuse | observe | wait <duration>
 //		off_hours   refuse | observe
 //		default_pace <rate>
+//		grace       <duration>
 //		ban         <n> in <duration> for <duration>
 //		share       <redis url> [within <duration>]
 //		whole_addresses
@@ -156,11 +157,13 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 	case "share":
 		return h.parseShare(d)
 	case "refresh":
-		return h.parseRefresh(d)
+		return parseDuration(d, option, &h.Refresh, "30s, 5m or 1h")
+	case "grace":
+		return parseDuration(d, option, &h.Grace, "1h, 1d or 7d")
 	case "max_size":
 		return h.parseMaxSize(d)
 	}
-	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "max_size", "exempt",
+	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "grace", "max_size", "exempt",
 		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "whole_addresses", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
@@ -242,16 +245,17 @@ func (h *Handler) parseTrap(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) parseRefresh(d *caddyfile.Dispenser) error {
+// parseDuration reads the one duration of an option; like says what it looks like.
+func parseDuration(d *caddyfile.Dispenser, option string, duration *caddy.Duration, like string) error {
 	var value string
-	if err := oneArgument(d, "refresh", &value, "a duration such as 30s, 5m or 1h"); err != nil {
+	if err := oneArgument(d, option, &value, "a duration such as "+like); err != nil {
 		return err
 	}
-	duration, err := caddy.ParseDuration(value)
-	if err != nil || duration <= 0 {
-		return d.Errf("refresh: %q is not a duration; write one such as 30s, 5m or 1h", value)
+	parsed, err := caddy.ParseDuration(value)
+	if err != nil || parsed <= 0 {
+		return d.Errf("%s: %q is not a duration; write one such as %s", option, value, like)
 	}
-	h.Refresh = caddy.Duration(duration)
+	*duration = caddy.Duration(parsed)
 	return nil
 }
 

@@ -136,6 +136,10 @@ type Handler struct {
 	// `refuse` (429, Retry-After until the window opens) or `observe`. Default: refuse.
 	OffHours string `json:"off_hours,omitempty"`
 
+	// After a change of robots.txt, how long a robot that has not fetched the new one may still
+	// do what the one before allowed: its paths, its pace and its hours. Up to 30d. Default: 0.
+	Grace caddy.Duration `json:"grace,omitempty"`
+
 	// When a robot that disobeys again and again is refused altogether, but for
 	// /robots.txt. A robot that is verified answers for all its requests; any other one
 	// together with its address. Default: never.

@@ -45,6 +45,7 @@ type judgement struct {
 	refused    bool                 // the request is not to be served
 	at         time.Time            // when it was judged, if its pace was
 	version    string               // of the robots.txt that was in force
+	before     *before              // what held before the rules changed, while the client may go by it
 }
 
 // ServeHTTP passes people on, which is most of what it does, and has the others judged.
@@ -136,7 +137,7 @@ func (h *Handler) isOwn(r *http.Request) bool {
 
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
-	rules := h.loader.rules(r)
+	rules := h.loader.inForce(r)
 	j.version = rules.version
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
 		j.who, j.proof = h.prover.prove(r, a, j.who)
@@ -158,8 +159,8 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 }
 
 // told judges by what the site's robots.txt told the client.
-func (h *Handler) told(r *http.Request, a *asked, rules *ruleset, j *judgement) {
-	binding := h.binding(rules, j)
+func (h *Handler) told(r *http.Request, a *asked, rules *edition, j *judgement) {
+	binding := h.binding(rules.ruleset, j)
 	unnamed := h.settings.unnamed.binds(j.who.Class)
 	denied := rules.denied != "" && unnamed
 	paced := h.settings.defaultPace.Documents > 0 && unnamed
@@ -174,7 +175,8 @@ func (h *Handler) told(r *http.Request, a *asked, rules *ruleset, j *judgement) 
 	if h.banned(r, j) {
 		return
 	}
-	if h.allows(rules, binding, a, j) {
+	j.before = h.inGrace(r, rules, j)
+	if h.allows(rules.ruleset, binding, a, j) || h.allowedBefore(a, j) {
 		h.pace(r, j)
 	} else {
 		h.disallow(r, j)

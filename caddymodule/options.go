@@ -45,6 +45,7 @@ type settings struct {
 	offHours    action
 	observe     bool
 	serve       bool
+	grace       time.Duration
 	trapFor     time.Duration
 	impostors   impostors
 	ban         *ratelimit.BanPolicy // nil: nobody is banned
@@ -65,7 +66,7 @@ type settings struct {
 func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
 	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || h.Verify != nil && h.Verify.Signature
-	var errs [16]error
+	var errs [17]error
 	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
 	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
 	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
@@ -82,6 +83,7 @@ func (h *Handler) readOptions() (settings, error) {
 	s.maxWait, errs[13] = readMaxWait(h.MaxWait)
 	s.ban, errs[14] = h.Ban.policy()
 	errs[15] = h.Share.check()
+	s.grace, errs[16] = readGrace(h.Grace)
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
 	}

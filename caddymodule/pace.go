@@ -16,7 +16,7 @@ func (h *Handler) pace(r *http.Request, j *judgement) {
 	now := h.now()
 	j.at = now
 	binding := j.decision.Binding
-	if open, opens, line := binding.Pace().Visit(now); !open {
+	if open, opens, line := binding.Pace().Visit(now); !open && !j.before.welcomes(now) {
 		j.line, j.rule, j.retryAfter = line, visitTime(binding, line), opens.Sub(now)
 		h.against(j, OffHours, h.settings.offHours)
 		if j.refused || h.settings.observe {
@@ -45,12 +45,13 @@ type demand struct {
 // demand returns the pace that holds now: what the client's record states, else the site's
 // own default; and for a disallowed page that is served at a rate, the slower of the two.
 func (h *Handler) demand(j *judgement, now time.Time) demand {
-	d := demand{do: h.settings.tooFast}
-	rate, ok := j.decision.Binding.Pace().At(now)
-	if !ok {
-		rate = h.settings.defaultPace
+	rate := h.rate(j.decision.Binding, now)
+	if j.before != nil {
+		if earlier := h.rate(j.before.binding, now); rate.SlowerThan(earlier) {
+			rate = earlier
+		}
 	}
-	d.rate = rate
+	d := demand{rate: rate, do: h.settings.tooFast}
 	if h.settings.disallowed == throttle && (j.denied != "" || !j.decision.Allowed()) {
 		d.throttled = true
 		if limit := h.settings.disallowedPace; !rate.SlowerThan(limit) {
@@ -61,6 +62,14 @@ func (h *Handler) demand(j *judgement, now time.Time) demand {
 		}
 	}
 	return d
+}
+
+// rate returns the pace of a record, or the site's own where it states none.
+func (h *Handler) rate(binding *robotsrules.Binding, now time.Time) robotsrules.Rate {
+	if rate, ok := binding.Pace().At(now); ok {
+		return rate
+	}
+	return h.settings.defaultPace
 }
 
 // take has the pace judged, and the ban with it where both can be asked at once. It also

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -65,18 +64,6 @@ func (l *loader) refreshNow(ctx context.Context, host string) (siteState, error)
 	}
 	err := l.loadAgain(ctx, s)
 	return s.state(), err
-}
-
-// refreshAll does for every site what refreshNow does for one.
-func (l *loader) refreshAll(ctx context.Context) ([]siteState, error) {
-	sites, _ := l.sites.all()
-	errs := make([]error, len(sites))
-	var wg sync.WaitGroup
-	for i, s := range sites {
-		wg.Go(func() { errs[i] = l.loadAgain(ctx, s) })
-	}
-	wg.Wait()
-	return l.states(), errors.Join(errs...)
 }
 
 // loadAgain begins a load of s, after the one under way, and returns when it has ended.

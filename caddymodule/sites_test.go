@@ -73,11 +73,6 @@ func TestRefreshNowHasInForceWhatTheSourceSays(t *testing.T) {
 	if _, err := ts.refreshNow(t.Context(), "other.example"); !errors.Is(err, errUnknownSite) {
 		t.Errorf("a host nobody asked for: got %v, want %v", err, errUnknownSite)
 	}
-	set(text(closedSite))
-	states, err := ts.refreshAll(t.Context())
-	if err != nil || len(states) != 1 || states[0].edition.text != closedSite {
-		t.Errorf("all refreshed: got %+v, %v", states, err)
-	}
 }
 
 func TestRefreshNowWorksForEveryHostWhereTheRulesAreTheSame(t *testing.T) {
