@@ -1,9 +1,12 @@
 package compliance
 
 import (
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func BenchmarkNote(b *testing.B) {
@@ -92,6 +95,38 @@ func BenchmarkNoteStrangers(b *testing.B) {
 				e.Robot = names[i/(times+1)%len(names)]
 				l.Note(&e)
 			}
+		})
+	}
+}
+
+// BenchmarkNoteWhileStored notes known robots and strangers while a full ledger is stored or reported all the
+// time, and says how long the longest Note took. Much of that is the scheduler's.
+func BenchmarkNoteWhileStored(b *testing.B) {
+	l := crowd(2000)
+	for what, do := range map[string]func(){"Marshal": func() { l.Marshal() }, "Snapshot": func() { l.Snapshot(week) }} {
+		b.Run(what, func(b *testing.B) {
+			var stop atomic.Bool
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for !stop.Load() {
+					do()
+				}
+			})
+			known, stranger := allowed("Example7Bot"), allowed("")
+			known.Site, stranger.Site = "www.example.com", "www.example.com"
+			var took []time.Duration
+			for i := 0; b.Loop(); i++ {
+				stranger.Robot = strconv.Itoa(i)
+				began := time.Now()
+				l.Note(&known)
+				l.Note(&stranger)
+				took = append(took, time.Since(began))
+			}
+			stop.Store(true)
+			wg.Wait()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)-1].Microseconds()), "µs-longest")
+			b.ReportMetric(float64(took[len(took)*9999/10000].Microseconds()), "µs-1-in-10000")
 		})
 	}
 }

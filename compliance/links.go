@@ -1,7 +1,6 @@
 package compliance
 
 import (
-	"cmp"
 	"html/template"
 	"net/url"
 	"strings"
@@ -41,15 +40,4 @@ func (l links) robot(r *Robot, s *Site, detail string) string {
 		return "#" + detail
 	}
 	return ""
-}
-
-// site returns the address of a site or, if the page shows robots whole, of the only one that s has.
-func (l links) site(s *Site, whole bool) string {
-	switch {
-	case l == "":
-		return ""
-	case whole:
-		return l.to(selectionOf(s.Site, &s.Robots[0]))
-	}
-	return l.to(Selection{Site: cmp.Or(s.Site, None)})
 }

@@ -183,3 +183,21 @@ func TestPageOfManySitesIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSitesKeepTheirIDs has the order of two sites change between two refreshes.
+func TestSitesKeepTheirIDs(t *testing.T) {
+	l := NewLedger(Options{})
+	ids := func() (first, second string) {
+		v := newPage(l.Snapshot(start), &PageOptions{Self: "/robots"})
+		return v.Sites[0].Name + v.Sites[0].ID, v.Sites[1].Name + v.Sites[1].ID
+	}
+	a, b := disallowed("figtree"), disallowed("figtree")
+	b.Site = "b.example"
+	note(l, a, 2)
+	note(l, b, 1)
+	first, second := ids()
+	note(l, b, 2)
+	if nowFirst, nowSecond := ids(); nowFirst != second || nowSecond != first || first == second {
+		t.Errorf("got %s, %s, want what was %s, %s the other way round", nowFirst, nowSecond, first, second)
+	}
+}

@@ -127,7 +127,7 @@
 				to.focus({ preventScroll: true });
 				if (chosen) to.setSelectionRange(...chosen);
 			}
-			scrollTo({ left: x, top: y, behavior: "instant" });
+			if (scrollX !== x || scrollY !== y) scrollTo({ left: x, top: y, behavior: "instant" });
 		};
 	};
 

@@ -34,13 +34,10 @@ type lineView struct {
 	Robots numberView
 }
 
-// newText returns the text of a site, the i-th on the page. It takes what it shows from left;
-// when that is used up, it shows only lines that were disobeyed.
-func newText(s *Site, i int, left *room) textView {
-	v := textView{Version: visible(s.Version), rules: make(map[int32]string)}
-	if i > 0 {
-		v.prefix = "s" + strconv.Itoa(i+1)
-	}
+// newText returns the text of a site, whose lines have anchors that begin with prefix. It takes what it
+// shows from left; when that is used up, it shows only lines that were disobeyed.
+func newText(s *Site, prefix string, left *room) textView {
+	v := textView{Version: visible(s.Version), prefix: prefix, rules: make(map[int32]string)}
 	counts := countLines(s)
 	hidden := uint64(0)
 	for i, written := range splitLines(s.RobotsTxt) {

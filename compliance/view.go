@@ -1,7 +1,10 @@
 package compliance
 
 import (
+	"cmp"
+	"hash/fnv"
 	"html/template"
+	"io"
 	"strconv"
 	"time"
 )
@@ -90,19 +93,31 @@ func newPage(r *Report, o *PageOptions) *pageView {
 	}
 	p.Several = len(sites) > 1
 	hidden := uint64(0)
+	ids := make(map[string]bool)
 	for i := range sites {
 		s := &sites[i]
-		v := siteView{ID: "s" + strconv.Itoa(i+1), Name: siteName(s.Site), Glance: newGlance(&s.Tally, *s)}
+		q := Selection{Site: cmp.Or(s.Site, None)}
+		if p.Whole {
+			q = selectionOf(s.Site, &s.Robots[0])
+		}
+		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Glance: newGlance(&s.Tally, *s)}
 		if p.Whole {
 			v.Whole = newWhole(s, now)
 		}
 		switch {
 		case i < shownSites:
 			v.Target = "#" + v.ID
-			v.fill(s, i, now, self, &left)
+			lines := v.ID
+			if !p.Several {
+				lines = "" // #L7 is the seventh line
+			}
+			v.Text = newText(s, lines, &left)
+			v.fill(s, now, self, &left)
 			p.Sites = append(p.Sites, v)
 		case len(p.Rest) < shownRest:
-			v.Target = self.site(s, p.Whole)
+			if self != "" {
+				v.Target = self.to(q)
+			}
 			p.Rest = append(p.Rest, v)
 		default:
 			hidden++
@@ -128,9 +143,22 @@ func robotsOf(sites []Site) []Site {
 	return all
 }
 
-// fill adds what is shown of a site besides its sums, the i-th. It is taken from left.
-func (v *siteView) fill(s *Site, i int, now time.Time, self links, left *room) {
-	v.Days, v.Heat, v.Text = newDays(s.Days, now), newHeat(s.Hours, now), newText(s, i, left)
+// newID returns an ID for what is selected, which is not among the used ones. It is the same at each refresh, wherever
+// on the page that has come to stand: what a visitor made of it stays with it.
+func newID(q Selection, used map[string]bool) string {
+	h := fnv.New32a()
+	io.WriteString(h, links("").to(q))
+	id := "s" + strconv.FormatUint(uint64(h.Sum32()), 36)
+	for used[id] {
+		id += "-"
+	}
+	used[id] = true
+	return id
+}
+
+// fill adds what is shown of a site besides its sums and text. It is taken from left.
+func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
+	v.Days, v.Heat = newDays(s.Days, now), newHeat(s.Hours, now)
 	if v.Whole != nil {
 		v.Details = []detailView{newDetail(&s.Robots[0], &v.Text, now, "", keptEvidence)}
 		return
