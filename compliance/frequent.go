@@ -3,6 +3,7 @@ package compliance
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -27,9 +28,10 @@ type counted struct {
 // text returns the text in memory of its own.
 func (c *counted) text() string { return string(c.octets[:c.length]) }
 
-// is reports whether that is what is counted.
+// is reports whether that is what is counted. Paths begin alike: their ends are compared first.
 func (c *counted) is(number int32, text string) bool {
-	return c.number == number && string(c.octets[:c.length]) == text
+	n := len(text)
+	return c.number == number && int(c.length) == n && (n == 0 || c.octets[n-1] == text[n-1]) && string(c.octets[:n]) == text
 }
 
 // set says what is counted, of whose text it keeps maxPath octets.
@@ -39,15 +41,15 @@ func (c *counted) set(number int32, text string) {
 
 // add counts a line or path.
 func (f *frequent) add(number int32, text string) {
-	rarest := 0
+	rarest, least := 0, uint64(math.MaxUint64)
 	for i := range *f {
 		c := &(*f)[i]
 		if c.is(number, text) {
 			c.count = sum(c.count, 1)
 			return
 		}
-		if c.count < (*f)[rarest].count {
-			rarest = i
+		if c.count < least {
+			rarest, least = i, c.count
 		}
 	}
 	if len(*f) < mostFrequent {
