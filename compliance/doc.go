@@ -1,8 +1,9 @@
 // Package compliance keeps what each robot did, and shows it.
 //
 // A [Ledger] is told of every judged request by an [Event]. It counts them by robot and site;
-// [Ledger.Snapshot] returns all of it as a [Report], which is plain data, and [WritePage] makes one
-// HTML document of that. The package judges nothing, reads no clock and opens nothing: a handler can
+// [Ledger.Snapshot] returns all of it as a [Report], which is plain data, [Report.Select] a part of that, and
+// [WritePage] makes one HTML document of it: a file that holds everything, or a live page that leads from
+// all robots to a page of each. The package judges nothing, reads no clock and opens nothing: a handler can
 // feed a Ledger as requests come, and a replay of an access log as it reads.
 //
 // # What is counted

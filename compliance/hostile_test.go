@@ -39,7 +39,7 @@ func optionsOf(text string) [3]PageOptions {
 	o := PageOptions{Title: "t" + text, Source: "o" + text, Nonce: "n" + text, RefreshSeconds: 5, Links: []Link{{"l" + text, "p" + text}}}
 	live, whole := o, o
 	live.Self, live.Selection = "/s"+text, Selection{Site: "e" + text}
-	whole.Self, whole.Selection = text, Selection{Robot: "r" + text}
+	whole.Self, whole.Selection = "s"+text, Selection{Robot: "r" + text}
 	return [...]PageOptions{o, live, whole}
 }
 
