@@ -53,7 +53,7 @@ func TestConcurrentUse(t *testing.T) {
 // TestNothingIsSeenTwiceWhileRowsGiveWay reports while one row after the other gives way to a robot that comes when
 // they have not for weeks: each report has all that was noted before it, and nothing that was not before its end.
 func TestNothingIsSeenTwiceWhileRowsGiveWay(t *testing.T) {
-	const reports = 50
+	const reports = 20
 	l := NewLedger(Options{MaxRobots: 300})
 	var begun, noted atomic.Uint64
 	var stop atomic.Bool
