@@ -30,8 +30,10 @@
 //
 // The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go
 // (where from), own.go (this site's own robots.txt, asked of this very server),
-// fetch.go (over HTTP), ruleset.go (what a text compiles to), lint.go (what is said of
-// it), table.go (a bounded map for keys that clients make up).
+// fetch.go (over HTTP), sourcestore.go (URLs over a restart), ruleset.go (what a text
+// compiles to), edition.go (since when it holds, and what held before), lint.go (what is
+// said of it), serve.go (how it is told), sites.go (what is known of each site), table.go
+// (a bounded map for keys that clients make up).
 //
 // The commands of caddy robots: command.go (what they have in common), examine.go (judging
 // without a server), check.go, cases.go, lintcommand.go, explain.go, replaycommand.go with

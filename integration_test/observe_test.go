@@ -47,8 +47,11 @@ http://:{$PORT} {
 const servingSites = `
 http://text.test:{$PORT} {
 	robots {
-		source text "User-agent: GPTBot"
-		source text "Disallow: /from-text/"
+		source text <<ROBOTS
+			User-agent: GPTBot
+			Disallow: /from-text/
+
+			ROBOTS
 		serve
 	}
 	respond "page"
@@ -95,14 +98,15 @@ func TestServeAnswersWithTheTextThatIsEnforced(t *testing.T) {
 		byFile = "User-agent: bingbot\nDisallow: /from-file/"
 		byURL  = "User-agent: YandexBot\nDisallow: /from-url/\n"
 	)
+	all := "# from this site\n" + byText + "\n# from rules.txt of this site\n" + byFile + "\n\n# from " + remote.URL + "/rules\n" + byURL
 	yandex := "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"
 	for _, tt := range []struct{ host, text, path, agent string }{
 		{"text.test", byText, "/from-text/", gptbot},
 		{"file.test", byFile, "/from-file/", bingbot},
 		{"url.test", byURL, "/from-url/", yandex},
-		{"all.test", byText + byFile + "\n" + byURL, "/from-text/", gptbot},
-		{"all.test", byText + byFile + "\n" + byURL, "/from-file/", bingbot},
-		{"all.test", byText + byFile + "\n" + byURL, "/from-url/", yandex},
+		{"all.test", all, "/from-text/", gptbot},
+		{"all.test", all, "/from-file/", bingbot},
+		{"all.test", all, "/from-url/", yandex},
 	} {
 		c.expect(t, tt.host, tt.path, tt.agent, 403)
 		served := request{host: tt.host, path: "/robots.txt", agent: tt.agent}
