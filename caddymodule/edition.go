@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -54,7 +53,7 @@ type past struct {
 
 // edition returns the next edition of s, with these rules.
 func (l *loader) edition(s *site, rules *ruleset) *edition {
-	next := &edition{ruleset: rules, loaded: s.everLoaded(), forbidden: slices.ContainsFunc(s.answered(), isForbidden)}
+	next := &edition{ruleset: rules, loaded: s.everLoaded(), forbidden: l.forbidden(s)}
 	if !next.loaded {
 		return next
 	}
@@ -80,7 +79,16 @@ func (l *loader) edition(s *site, rules *ruleset) *edition {
 	return next
 }
 
-func isForbidden(doc *document) bool { return doc.forbidden }
+// forbidden tells whether a source was answered 401 or 403 that has a say in what all robots
+// may do.
+func (l *loader) forbidden(s *site) bool {
+	for i, doc := range s.documents {
+		if doc != nil && doc.forbidden && !l.parts[i].limited {
+			return true
+		}
+	}
+	return false
+}
 
 // siteKey is under which the history of a site is kept: the same sources, and the same
 // host where that matters. It is "" where that cannot be told yet.

@@ -339,7 +339,9 @@ func (l *loader) compile(s *site) (rules *ruleset, fresh bool) {
 			p.Name = l.parts[i].title(s.host)
 		}
 		parts = append(parts, p)
-		denied = cmp.Or(denied, l.settings.deniedBy(doc))
+		if !l.parts[i].limited {
+			denied = cmp.Or(denied, l.settings.deniedBy(doc))
+		}
 	}
 	text, notes := robotsrules.Join(parts, l.settings.reading)
 	return l.shared.library.compileNoted(text, notes, denied, l.settings.whole(text))

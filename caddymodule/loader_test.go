@@ -481,6 +481,16 @@ func TestSourcesAreJoinedInOrder(t *testing.T) {
 	ts.logged(t, couldNot, 1)
 }
 
+// A list that is only to keep some robots out must not keep all of them out.
+func TestALimitedPartThatIsForbiddenDisallowsNothing(t *testing.T) {
+	list := newListServer(t, status(http.StatusForbidden))
+	for limited, disallowed := range map[bool]bool{true: false, false: true} {
+		ts := newTestSiteWith(t, &Handler{Dialect: "draft1996"}, nil,
+			Source{Text: "User-agent: *\nDisallow: /other/\n"}, Source{URL: list.URL, OnlyDisallowAll: limited})
+		ts.expect(t, fmt.Sprintf("only_disallow_all %t", limited), disallowed)
+	}
+}
+
 func TestAReloadOfTheConfigForgetsNoRules(t *testing.T) {
 	before := newTestSite(t, text(closedSite))
 	before.expect(t, "before the reload", true)
