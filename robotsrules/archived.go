@@ -69,13 +69,29 @@ func cutScheme(s string) (rest string, found bool) {
 func (p *parser) timeGate(l line) {
 	p.closeGate()
 	p.gate = openGate{seen: true}
-	if !isHTTP(l.value) {
+	if f := p.wrongGate(l.value); f != nil {
 		p.gate.answered = true
-		p.report(l.number, findBadGate, detail{text: l.value})
+		p.report(l.number, f, detail{field: "TimeGate", text: l.value,
+			fix: string(AppendURI(nil, l.value)), number: maxTimeGates})
 		return
 	}
 	p.file.TimeGates = append(p.file.TimeGates, TimeGate{URL: l.value, Line: l.number})
 	p.gate.kept = &p.file.TimeGates[len(p.file.TimeGates)-1]
+}
+
+// wrongGate says what is wrong with the value of a TimeGate line, nil when nothing is.
+func (p *parser) wrongGate(value string) *finding {
+	switch {
+	case !isHTTP(value):
+		return findBadGate
+	case len(value) > maxStated:
+		return findLongValue
+	case !isURI(value):
+		return findNotURI
+	case len(p.file.TimeGates) == maxTimeGates:
+		return findManyGates
+	}
+	return nil
 }
 
 // openGate is the TimeGate line that Archived lines belong to.

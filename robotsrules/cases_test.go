@@ -41,7 +41,8 @@ type row struct {
 }
 
 // expectationSections names the sections that state what is expected.
-var expectationSections = []string{"decisions", "sentences", "named", "diagnostics", "outline", "pace", "shadowed", "differences"}
+var expectationSections = []string{"decisions", "sentences", "named", "diagnostics", "outline", "pace", "shadowed", "differences",
+	"statements", "time gates", "links"}
 
 // loadCases reads every case that matches one of the globs below testdata.
 func loadCases(tb testing.TB, globs ...string) []testCase {
@@ -65,7 +66,7 @@ func loadCases(tb testing.TB, globs ...string) []testCase {
 // allCases reads every case of every folder.
 func allCases(tb testing.TB) []testCase {
 	tb.Helper()
-	return loadCases(tb, "decide/*/*.txt", "diagnose/*.txt", "outline/*.txt", "pace/*.txt")
+	return loadCases(tb, "decide/*/*.txt", "diagnose/*.txt", "outline/*.txt", "pace/*.txt", "state/*.txt")
 }
 
 func loadCase(tb testing.TB, name string) testCase {

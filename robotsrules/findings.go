@@ -81,6 +81,8 @@ var (
 var (
 	findBadGate = &finding{Warning, `"{text}" is no absolute http or https address; the TimeGate is ignored`,
 		`write the whole address, such as "TimeGate: https://archive.example/timegate/"`}
+	findManyGates = &finding{Warning, "the file has {number} TimeGates already; this one is ignored",
+		"write fewer"}
 	findLoneGate = &finding{Warning, "no Archived line follows the TimeGate, so it stands for nothing",
 		`write "Archived: *", or the hosts it archives, below it`}
 	findLoneArchived = &finding{Warning, "no TimeGate line stands before the Archived line; it is ignored",
@@ -107,4 +109,18 @@ var (
 		"delete one of them"}
 	findNamedBefore = &finding{Warning, `"{text}" is named in a part before ({field}, line {number}); only that record is read`,
 		"delete one of them"}
+)
+
+// What can be wrong with a value that is repeated in a header.
+var (
+	findLongValue = &finding{Warning, "the value of {field} is longer than 2 KiB; it is ignored",
+		"shorten it"}
+	findNotURI = &finding{Warning, `"{text}" holds characters that no address has; it is ignored`,
+		`write "{field}: {fix}"`}
+	findNoLink = &finding{Warning, `"{text}" is no address; it is ignored`,
+		`write the whole address, such as "{field}: https://example.com/..."`}
+	findNoPreference = &finding{Warning, "the {field} line states no preference; it is ignored",
+		`write it behind the path, such as "{field}: {fix}"`}
+	findBadPreference = &finding{Warning, `"{text}" states no preference; it is ignored`,
+		`write a path or none, and words in small letters, such as "{field}: / {fix}"`}
 )

@@ -19,6 +19,9 @@ var runners = map[string]func(*testing.T, testCase, []row){
 	"pace":        checkPace,
 	"shadowed":    checkShadowed,
 	"differences": checkDifferences,
+	"statements":  checkStatements,
+	"time gates":  checkTimeGates,
+	"links":       checkLinks,
 }
 
 func TestDecisionsOfTheSeeds(t *testing.T)      { runCases(t, "decide/seeds/*.txt") }

@@ -91,12 +91,16 @@ func (p *parser) take(l line) {
 	case userAgent:
 		p.userAgent(l)
 	case sitemap:
+		p.checkLink(l)
 		p.file.Sitemaps = append(p.file.Sitemaps, l.kept())
 	case timeGate:
 		p.timeGate(l)
 	case archived:
 		p.archived(l)
-	case host, cleanParam, license:
+	case license:
+		p.checkLink(l)
+		p.file.Fields = append(p.file.Fields, l.kept())
+	case host, cleanParam:
 		p.file.Fields = append(p.file.Fields, l.kept())
 	case contentSignal, contentUsage:
 		p.content(l)
@@ -159,20 +163,6 @@ func push(fields []Field, f Field) []Field {
 		fields = slices.Grow(fields, 1+len(fields))
 	}
 	return append(fields, f)
-}
-
-// content keeps what a record, or the file, says about the use of its contents.
-func (p *parser) content(l line) {
-	if p.group == nil {
-		p.file.Fields = append(p.file.Fields, l.kept())
-		return
-	}
-	p.body = true
-	if l.field == contentSignal {
-		p.group.ContentSignals = append(p.group.ContentSignals, l.kept())
-		return
-	}
-	p.group.ContentUsages = append(p.group.ContentUsages, l.kept())
 }
 
 // ofRecord takes a line that only means something inside a record.

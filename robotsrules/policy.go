@@ -16,6 +16,9 @@ type Policy struct {
 	match    Match
 	fallback *Binding // the default record
 	named    names
+	gates    *timeGates // nil: none
+	sitemaps []string
+	licenses []string
 }
 
 // Robot is what is known of a robot when its record is looked for. The zero
@@ -47,6 +50,9 @@ func Compile(f *File, m Match) *Policy {
 		p.inOrder(f, set)
 	}
 	set.finish()
+	p.gates = newTimeGates(f.TimeGates)
+	p.sitemaps = linksIn(f.Sitemaps, "")
+	p.licenses = linksIn(f.Fields, "license")
 	return p
 }
 

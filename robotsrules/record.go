@@ -18,6 +18,7 @@ type record struct {
 	everything *Rule
 	reading    reading
 	pace       *Pace
+	stated     *stated // nil: nothing
 }
 
 // maxCopies is in how many records the rules of a group are indexed again. A
@@ -39,8 +40,11 @@ type recordSet struct {
 	queue    []pendingRecord
 	entries  []entry // room for those of one index
 	builder  builder
+	terms    terms
 	records  slab[record]
 	numbers  slab[int]
+
+	sharedClauses map[sharedClause]*index
 }
 
 type pendingRecord struct {
@@ -57,6 +61,8 @@ func newRecordSet(f *File) *recordSet {
 		together: make(map[string]*record),
 		users:    make([]int, len(f.Groups)),
 		shared:   make([]*index, len(f.Groups)),
+
+		sharedClauses: make(map[sharedClause]*index),
 	}
 	for i, g := range f.Groups {
 		s.base[i] = len(s.rules)
@@ -123,6 +129,7 @@ func (s *recordSet) finish() {
 		}
 		s.entries = entries
 		p.pace = a.pace()
+		p.stated = s.state(p.ids)
 		p.strict = isStrict(p.record)
 		p.everything = emptyDisallow(p.record)
 	}

@@ -1,0 +1,98 @@
+package robotsrules
+
+import "strings"
+
+// maxStated is how long a value may be that is repeated in a header.
+const maxStated = 2 << 10
+
+// inURI tells the octets that stand for themselves in a URI (RFC 3986, section 2),
+// but for the # that begins a fragment. None of them ends a header field or the <>
+// around the target of a link.
+var inURI = func() (t [256]bool) {
+	for c := '0'; c <= 'z'; c++ {
+		t[c] = '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c
+	}
+	for _, c := range "-._~:/?[]@!$&'()*+,;=%" {
+		t[c] = true
+	}
+	return t
+}()
+
+// AppendURI appends s to dst, with every octet percent-encoded that no URI holds
+// (RFC 3986, section 2), and the #, as s is a URI without a fragment. What is
+// encoded already stays as it is.
+func AppendURI(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; inURI[c] {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', capitalHex[c>>4], capitalHex[c&15])
+		}
+	}
+	return dst
+}
+
+// isURI reports whether s holds only octets of URIs.
+func isURI(s string) bool {
+	for i := range len(s) {
+		if !inURI[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// isLink reports whether s can be the target of a link: an absolute http or https
+// URI, or a path of this site.
+func isLink(s string) bool {
+	local := strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//")
+	return (local || isHTTP(s)) && isURI(s) && len(s) <= maxStated
+}
+
+// checkLink complains about the value of a Sitemap or License line that cannot be
+// the target of a link.
+func (p *parser) checkLink(l line) {
+	if isLink(l.value) {
+		return
+	}
+	d := detail{field: l.field.String(), text: l.value, fix: string(AppendURI(nil, l.value))}
+	switch {
+	case len(l.value) > maxStated:
+		p.report(l.number, findLongValue, d)
+	case isLink(d.fix):
+		p.report(l.number, findNotURI, d)
+	default:
+		p.report(l.number, findNoLink, d)
+	}
+}
+
+// Sitemaps returns what the Sitemap lines name, once each and in file order, as far
+// as it can be the target of a link. The caller must not change it.
+func (p *Policy) Sitemaps() []string {
+	if p == nil {
+		return nil
+	}
+	return p.sitemaps
+}
+
+// Licenses returns what the License lines name, as Sitemaps does.
+func (p *Policy) Licenses() []string {
+	if p == nil {
+		return nil
+	}
+	return p.licenses
+}
+
+// linksIn returns the values of the fields with this name, of all when it is "", that
+// can be the target of a link, each once.
+func linksIn(fields []Field, name string) []string {
+	var links []string
+	seen := make(map[string]bool)
+	for _, f := range fields {
+		if (name == "" || fold(f.Name) == name) && isLink(f.Value) && !seen[f.Value] {
+			seen[f.Value] = true
+			links = append(links, f.Value)
+		}
+	}
+	return links
+}
