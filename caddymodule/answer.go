@@ -83,11 +83,17 @@ func (j *judgement) retrySeconds() int64 {
 	return int64(math.Ceil(j.retryAfter.Seconds()))
 }
 
+// describedByRules leads from a refusal to what it goes by.
+const describedByRules = "<" + robotsPath + `>; rel="describedby"`
+
 // refuse answers the request: by the error routes of the site where there are any for it,
 // else with a short text for a person.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *judgement) error {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
+	if !hasRelation(header["Link"], "describedby") {
+		header.Add("Link", describedByRules)
+	}
 	if j.retryAfter > 0 {
 		header.Set("Retry-After", strconv.FormatInt(j.retrySeconds(), 10))
 	}

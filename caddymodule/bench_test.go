@@ -68,6 +68,30 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
+// BenchmarkAnnounce is a browser's request for a page. "off" is what it costs without: what
+// the others add to it is the price of the headers.
+func BenchmarkAnnounce(b *testing.B) {
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	})
+	for _, words := range [][]string{nil, {"timegate"}, {"content_usage"}, {"noindex"}, {"sitemap"}, {"license"}, everyStatement} {
+		name := "off"
+		if words != nil {
+			name = strings.Join(words, "+")
+		}
+		b.Run(name, func(b *testing.B) {
+			th := newTestHandler(b, statements+manyRecords(), &Handler{Announce: words})
+			r, w := newRequest("GET", "/drafts/2026/11/a-page.html", chrome), &discard{header: make(http.Header)}
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				_ = th.ServeHTTP(w, r, next)
+			}
+		})
+	}
+}
+
 // discard is an http.ResponseWriter that costs nothing.
 type discard struct{ header http.Header }
 

@@ -53,6 +53,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		ban         <n> in <duration> for <duration>
 //		share       <redis url> [within <duration>]
 //		whole_addresses
+//		announce    timegate | content_usage | noindex | sitemap | license...
 //		observe
 //	}
 //
@@ -137,6 +138,11 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		}
 		h.Exempt = append(h.Exempt, values...)
 		return nil
+	case "announce":
+		if h.Announce = d.RemainingArgs(); len(h.Announce) == 0 {
+			return d.Err("announce: write what to repeat as headers: " + listAnnounce)
+		}
+		return nil
 	case "treat_as_robot":
 		values := d.RemainingArgs()
 		if len(values) == 0 {
@@ -164,7 +170,7 @@ func (h *Handler) parseOption(d *caddyfile.Dispenser, option string) error {
 		return h.parseMaxSize(d)
 	}
 	options := append(slices.Collect(maps.Keys(h.words())), "source", "serve", "refresh", "grace", "max_size", "exempt",
-		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "whole_addresses", "observe")
+		"treat_as_robot", "verify", "trap", "disallowed", "too_fast", "ban", "share", "whole_addresses", "announce", "observe")
 	slices.Sort(options)
 	return d.Errf("unrecognized robots option %q; the options are %s", option, strings.Join(options, ", "))
 }

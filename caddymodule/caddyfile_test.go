@@ -87,6 +87,8 @@ func TestBadOptionsInJSON(t *testing.T) {
 		`{"exempt":["10.0.0.0/33"]}`:                 `exempt: "10.0.0.0/33" is not an address or CIDR range`,
 		`{"refresh":"10ms"}`:                         `refresh 10ms: write a duration from 1s to 24h0m0s`,
 		`{"max_size":-1}`:                            `max_size -1: write a size from 1B to 16MiB`,
+		`{"announce":["robots"]}`:                    `announce: "robots" is unknown; write timegate, content_usage, noindex, sitemap or license`,
+		`{"announce":["sitemap","sitemap"]}`:         `announce: "sitemap" stands there twice`,
 		`{"sources":[{}]}`:                           `source 1: write exactly one of file, url and text`,
 		`{"sources":[{"url":"/robots.txt"}]}`:        `source 1: url "/robots.txt": write an absolute URL`,
 		`{"sources":[{"file":"{http.vars.x}.txt"}]}`: `source 1: "{http.vars.x}.txt"`,

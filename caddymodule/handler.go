@@ -153,6 +153,11 @@ type Handler struct {
 	// API. Default: false, only their networks are kept (/24 or, of IPv6, /48).
 	WholeAddresses bool `json:"whole_addresses,omitempty"`
 
+	// Which statements of robots.txt are repeated as response headers, to everyone:
+	// `timegate`, `content_usage`, `noindex`, `sitemap`, `license`. Headers that the site
+	// sets itself stay as they are. Default: none.
+	Announce []string `json:"announce,omitempty"`
+
 	// Judge and log everything, refuse nothing: the safe first week. It overrides
 	// impostors, disallowed, too_fast, off_hours and ban. Default: false.
 	Observe bool `json:"observe,omitempty"`

@@ -66,23 +66,34 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	a := askedFor(r)
 	j := h.consider(r, &a, sent, who)
+	said := h.announcer(w, r, &a, &j)
+	if said == nil {
+		return h.answer(w, r, next, &a, &j)
+	}
+	err := h.answer(said, r, next, &a, &j)
+	said.settle() // for who answers an error, and for an answer that is empty
+	return err
+}
+
+// answer passes the request on or refuses it, and notes which.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) error {
 	switch {
 	case a.path == robotsPath:
-		defer h.noteReading(r, &j)
+		defer h.noteReading(r, j)
 		if h.settings.serve && h.serveRules(w, r) {
 			return nil
 		}
 		return next.ServeHTTP(w, r)
 	case j.verdict == Allowed:
-		defer h.note(r, &a, &j, 0)
+		defer h.note(r, a, j, 0)
 		return next.ServeHTTP(w, r)
 	}
-	h.tell(r, &a, &j)
+	h.tell(r, a, j)
 	if !j.refused {
-		return h.serveObserved(w, r, next, &a, &j)
+		return h.serveObserved(w, r, next, a, j)
 	}
-	h.note(r, &a, &j, j.status())
-	return h.refuse(w, r, &j)
+	h.note(r, a, j, j.status())
+	return h.refuse(w, r, j)
 }
 
 // consider judges a request: at a second look where need be, and never for /robots.txt.

@@ -134,14 +134,13 @@ func (l *loader) inForce(r *http.Request) *edition {
 // but has them loaded.
 func (l *loader) known(r *http.Request) *edition {
 	s := l.siteOf(r)
-	e := s.current.Load()
-	if e == nil {
+	if s.current.Load() == nil {
 		l.begin(s)
 	}
-	return e
+	return s.current.Load()
 }
 
-// siteOf returns the site that r came to.
+// siteOf returns the site that r came to, made if need be.
 func (l *loader) siteOf(r *http.Request) *site {
 	host := ""
 	if l.perHost {

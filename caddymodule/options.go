@@ -46,6 +46,7 @@ type settings struct {
 	observe     bool
 	serve       bool
 	grace       time.Duration
+	announce    announcements
 	trapFor     time.Duration
 	impostors   impostors
 	ban         *ratelimit.BanPolicy // nil: nobody is banned
@@ -57,7 +58,7 @@ type settings struct {
 	secondLook bool
 
 	// browsersToo says that browsers are not passed on at once: they may be bound, be
-	// robots at a second look, or be answered with the rules.
+	// robots at a second look, be answered with the rules, or have statements announced.
 	browsersToo bool
 }
 
@@ -66,7 +67,7 @@ type settings struct {
 func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), observe: h.Observe, serve: h.Serve}
 	s.secondLook = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || h.Verify != nil && h.Verify.Signature
-	var errs [17]error
+	var errs [18]error
 	s.reading.Dialect, errs[0] = choice("dialect", h.Dialect, "rfc9309", parseDialect)
 	s.match, errs[1] = choice("match", h.Match, "substring", parseMatch)
 	s.unnamed, errs[2] = choice("unnamed", h.Unnamed, "robots", parseUnnamed)
@@ -84,10 +85,11 @@ func (h *Handler) readOptions() (settings, error) {
 	s.ban, errs[14] = h.Ban.policy()
 	errs[15] = h.Share.check()
 	s.grace, errs[16] = readGrace(h.Grace)
+	s.announce, errs[17] = parseAnnounce(h.Announce)
 	if err := errors.Join(errs[:]...); err != nil {
 		return settings{}, err
 	}
-	s.browsersToo = s.secondLook || s.serve || s.unnamed.binds(crawler.Browser)
+	s.browsersToo = s.secondLook || s.serve || s.announce != 0 || s.unnamed.binds(crawler.Browser)
 	if s.refresh == 0 {
 		s.refresh = defaultRefresh
 	}

@@ -22,6 +22,12 @@ type ruleset struct {
 	diagnostics []robotsrules.Diagnostic
 	version     string // a hash of the text
 
+	// states are the kinds of statements that the file has any of.
+	states announcements
+
+	// sitemaps and licenses are links to what the file names, as one header each.
+	sitemaps, licenses string
+
 	// denied says why everything is disallowed to whomever the "*" record binds,
 	// whatever the text; empty otherwise.
 	denied string
@@ -71,10 +77,14 @@ func (s settings) whole(text string) settings {
 // newRuleset compiles a text; notes are diagnostics that its lines do not show.
 func newRuleset(text string, sum [sha256.Size]byte, notes []robotsrules.Diagnostic, denied string, s settings) *ruleset {
 	file := robotsrules.Parse([]byte(text), s.reading)
+	policy := robotsrules.Compile(file, s.match)
 	return &ruleset{
 		text:        text,
 		file:        file,
-		policy:      robotsrules.Compile(file, s.match),
+		policy:      policy,
+		states:      statedIn(file, policy),
+		sitemaps:    linksTo("sitemap", policy.Sitemaps()),
+		licenses:    linksTo("license", policy.Licenses()),
 		diagnostics: diagnostics(file, notes),
 		version:     hex.EncodeToString(sum[:8]),
 		denied:      denied,

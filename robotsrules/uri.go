@@ -22,14 +22,14 @@ var inURI = func() (t [256]bool) {
 // (RFC 3986, section 2), and the #, as s is a URI without a fragment. What is
 // encoded already stays as it is.
 func AppendURI(dst []byte, s string) []byte {
+	from := 0
 	for i := range len(s) {
-		if c := s[i]; inURI[c] {
-			dst = append(dst, c)
-		} else {
-			dst = append(dst, '%', capitalHex[c>>4], capitalHex[c&15])
+		if c := s[i]; !inURI[c] {
+			dst = append(append(dst, s[from:i]...), '%', capitalHex[c>>4], capitalHex[c&15])
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, s[from:]...)
 }
 
 // isURI reports whether s holds only octets of URIs.
