@@ -167,19 +167,20 @@ func (s *announcer) timeGates() string {
 	if s.host == "" || !strings.HasPrefix(s.target, "/") {
 		return "" // nothing says what the URI was
 	}
-	var buf [4]string
+	if len(s.host)+len(s.target) > maxLinks {
+		return ""
+	}
+	var uri [128]byte
+	original := append(append(uri[:0], s.scheme...), "://"...)
+	original = robotsrules.AppendURI(robotsrules.AppendURI(original, s.host), s.target)
 	text := s.text[:0]
-	for _, base := range s.rules.policy.TimeGates(buf[:0], s.host, s.target) {
-		rest := len(s.scheme) + len("://") + len(s.host) + len(s.target)
-		if len(text)+len(base)+rest > maxLinks {
+	var gates [4]string
+	for _, base := range s.rules.policy.TimeGates(gates[:0], s.host, s.target) {
+		longer := appendLink(text, "timegate", base, view(original))
+		if len(longer) > maxLinks {
 			break
 		}
-		before := len(text)
-		text = appendLink(text, "timegate", base, s.scheme, "://", s.host, s.target)
-		if len(text) > maxLinks {
-			text = text[:before]
-			break
-		}
+		text = longer
 	}
 	return view(text)
 }

@@ -3,8 +3,6 @@ package caddymodule
 import (
 	"strings"
 	"unsafe"
-
-	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // maxLinks is how long the links of one relation may be together: clients and proxies bound
@@ -12,25 +10,20 @@ import (
 const maxLinks = 4 << 10
 
 // appendLink appends a link in the form of the Link header (RFC 8288) to others of the same
-// header. Its target is what the parts come to, encoded so that nothing in them ends it.
-func appendLink(text []byte, relation string, parts ...string) []byte {
+// header. Its target is base and rest together, which hold only octets of URIs.
+func appendLink(text []byte, relation, base, rest string) []byte {
 	if len(text) > 0 {
 		text = append(text, ", "...)
 	}
-	text = append(text, '<')
-	for _, part := range parts {
-		text = robotsrules.AppendURI(text, part)
-	}
-	text = append(text, `>; rel="`...)
-	text = append(text, relation...)
-	return append(text, '"')
+	text = append(append(append(text, '<'), base...), rest...)
+	return append(append(append(text, `>; rel="`...), relation...), '"')
 }
 
 // linksTo returns links of one relation to all targets, as far as there is room.
 func linksTo(relation string, targets []string) string {
 	var text []byte
 	for _, target := range targets {
-		longer := appendLink(text, relation, target)
+		longer := appendLink(text, relation, target, "")
 		if len(longer) > maxLinks {
 			break
 		}

@@ -1,6 +1,11 @@
 package integration
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -103,16 +108,25 @@ func TestErrorRoutesForOtherErrorsLeaveTheExplanation(t *testing.T) {
 	}
 }
 
-func TestRefusalPageOfTheReferenceWorks(t *testing.T) {
+// refusalPages are the Caddyfiles under "Your own refusal page", ready to run.
+func refusalPages(t *testing.T) []string {
+	t.Helper()
 	_, section, _ := strings.Cut(read(t, "docs/caddyfile.md"), "## Your own refusal page")
-	_, block, _ := strings.Cut(section, "```caddyfile\n")
-	block, _, found := strings.Cut(block, "\n```")
-	if !found {
-		t.Fatal("docs/caddyfile.md has no Caddyfile under \"Your own refusal page\"")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var sites []string
+	for _, block := range strings.Split(section, "```caddyfile\n")[1:] {
+		block, _, _ = strings.Cut(block, "\n```")
+		ready := strings.NewReplacer("example.com {", "http://example.com:{$PORT} {", "/srv/example", "example", "tarpit.internal:8080", "{$TARPIT}")
+		sites = append(sites, ready.Replace(block)+"\n")
 	}
-	site := strings.Replace(block, "example.com {", "http://example.com:{$PORT} {", 1)
-	site = strings.Replace(site, "/srv/example", "example", 1)
-	c := start(t, site+"\n", nil)
+	if len(sites) != 3 {
+		t.Fatalf("docs/caddyfile.md has %d Caddyfiles under \"Your own refusal page\", want 3", len(sites))
+	}
+	return sites
+}
+
+func TestHTMLRefusalPageOfTheReferenceWorks(t *testing.T) {
+	c := start(t, refusalPages(t)[0], nil)
 	a := c.expect(t, "example.com", "/news.html", gptbot, 403)
 	for _, want := range []string{"<title>403 Forbidden</title>", "GPTBot, line 9", "Disallow: /"} {
 		if !strings.Contains(a.body, want) {
@@ -121,5 +135,45 @@ func TestRefusalPageOfTheReferenceWorks(t *testing.T) {
 	}
 	if got := a.header.Get("Content-Type"); got != "text/html" {
 		t.Errorf("refusal page: got Content-Type %q, want text/html", got)
+	}
+}
+
+func TestJSONRefusalOfTheReferenceWorks(t *testing.T) {
+	c := start(t, refusalPages(t)[1], nil)
+	a := c.expect(t, "example.com", "/news.html", gptbot, 403)
+	var got map[string]any
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+		t.Fatalf("refusal: got %q, which is no JSON: %v", a.body, err)
+	}
+	want := map[string]any{"title": "disallowed", "status": 403.0, "robot": "GPTBot", "line": 9.0, "retry_after": 0.0}
+	if !maps.Equal(got, want) {
+		t.Errorf("refusal: got %v, want %v", got, want)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("refusal: got Content-Type %q, want application/problem+json", got)
+	}
+}
+
+func TestTarpitOfTheReferenceWorks(t *testing.T) {
+	tarpit := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "stay, %s: %s", r.Header.Get("X-Robot"), r.Header.Get("X-Rule"))
+	}))
+	t.Cleanup(tarpit.Close)
+	c := start(t, refusalPages(t)[2], map[string]string{"TARPIT": tarpit.Listener.Addr().String()})
+	if got, want := c.expect(t, "example.com", "/news.html", gptbot, 200).body, "stay, GPTBot: Disallow: /"; got != want {
+		t.Errorf("refused robot: got %q, want %q", got, want)
+	}
+	if got := c.expect(t, "example.com", "/news.html", chrome, 200).body; strings.Contains(got, "stay") {
+		t.Errorf("browser: got %q, want the page", got)
+	}
+}
+
+func TestRefusalsLinkToTheRules(t *testing.T) {
+	c := start(t, snippet+errorSites, nil)
+	for _, host := range []string{"page.test", "plain.test"} {
+		a := c.expect(t, host, "/", gptbot, 403)
+		if got, want := a.header.Get("Link"), `</robots.txt>; rel="describedby"`; got != want {
+			t.Errorf("403 of %s: got Link %q, want %q", host, got, want)
+		}
 	}
 }

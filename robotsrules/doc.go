@@ -103,6 +103,31 @@
 // without, inside its times. Of several rates, and of rate and delay, the slower
 // holds.
 //
+// # What else a file states
+//
+// What a site says beside its rules is found as its rules are, by record and target,
+// and is fit to be repeated in the header of a response: a value that is not, as it
+// holds control characters, is no URI, or no plain dictionary, is a diagnostic.
+//
+//	TimeGate: https://archive.example/tg/  # where old versions are found (seed 000)
+//	Archived: .example.com/w/              # of which hosts and paths; * is everything
+//	Sitemap: https://example.com/s.xml
+//	License: https://example.com/l.xml
+//	User-agent: *
+//	Content-Usage: /a/ train-ai=n          # how it may be used; all paths without one
+//	Content-Signal: search=yes
+//	Noindex: /drafts/
+//
+// [Policy].TimeGates finds the time gates for a host and target. A host with a leading
+// dot covers itself and all hosts below it; a host without a port covers all its ports;
+// a path covers all that begin with it.
+//
+// [Binding].State finds the other lines. Content-Usage is as in
+// draft-ietf-aipref-attach: the longest path that matches counts, of two preferences
+// for the same path the one that says no holds, and a target that is disallowed has
+// none. Content-Signal is read the same way. In the older dialects, and in records of
+// version 2.0.0, the line counts that would if all were Allow lines.
+//
 // # What we chose
 //
 // Where the sources are silent or at odds, this is what the package does.
@@ -130,6 +155,7 @@
 //     nothing. Delays above a day, and rates with a zero in them, are ignored. A
 //     part of the day that ends where it begins is the whole day. A record may
 //     have 48 rates with times.
+//   - A file may have 64 TimeGate lines. Content-Usage before any record binds nobody.
 //   - At most 1,000 diagnostics are kept; a last one counts the others.
 //
 // # Several texts
