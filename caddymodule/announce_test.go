@@ -313,3 +313,18 @@ func TestAnnouncementsCostOneAllocation(t *testing.T) {
 		}
 	}
 }
+
+// FuzzHasRelation holds two properties: a link of ours is found in whatever company, and
+// no relation is found that no text of the headers names.
+func FuzzHasRelation(f *testing.F) {
+	f.Add(`<a,>; title="x;,\""; rel="next timegate", <b>; rel=c`)
+	f.Fuzz(func(t *testing.T, header string) {
+		link := string(appendLink(nil, "timegate", "https://a.example/", "b"))
+		if !hasRelation([]string{header, link}, "timegate") {
+			t.Errorf("%q hides %q", header, link)
+		}
+		if !strings.Contains(strings.ToLower(header), "timegate") && hasRelation([]string{header}, "timegate") {
+			t.Errorf("%q has the relation timegate, want not", header)
+		}
+	})
+}
