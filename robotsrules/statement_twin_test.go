@@ -106,14 +106,14 @@ func twinPath(v2 bool, path string) string {
 
 // twinDictionary takes a dictionary apart, nil when it is none.
 func twinDictionary(s string) (members []string) {
-	const letters, more, word = "abcdefghijklmnopqrstuvwxyz*", "0123456789-_.", "-._~:/?!$&'*+;=%"
+	const letters, more, word = "abcdefghijklmnopqrstuvwxyz*", "0123456789-_.", "0123456789-_.~:/?!$&'+;=%"
 	for _, member := range strings.Split(s, ",") {
 		member = strings.Trim(member, " \t")
 		key, value, found := strings.Cut(member, "=")
 		if key == "" || !strings.Contains(letters, key[:1]) || strings.Trim(key, letters+more) != "" {
 			return nil
 		}
-		if found && (value == "" || strings.Trim(strings.ToLower(value), letters+more+word) != "" || !ascii(value)) {
+		if found && (value == "" || strings.Trim(strings.ToLower(value), letters+word) != "" || !ascii(value)) {
 			return nil
 		}
 		members = append(members, member)
