@@ -1,5 +1,6 @@
 // Package redis keeps budgets and bans in Redis or Valkey, so that several Caddys
-// hold a robot to one pace between them, and ban it together.
+// hold a robot to one pace between them, and ban it together. What each of them knows can be
+// published there for the others to read.
 //
 // # What is kept
 //
@@ -11,6 +12,8 @@
 //	caddy-robots:{site/robot/standing}:ban:address        string  the ban: since, until, line and rule
 //	caddy-robots:{site/robot/standing}:offences:address   list    the times of offences, the newest first
 //	caddy-robots:bans                                     stream  bans and lifts, for the nodes to know
+//	caddy-robots:nodes                                    string  the nodes that have published something
+//	caddy-robots:node:name:id                             list    the pieces of that, the last one first
 //
 // Times are in microseconds since 1970. In the parts of a key, other octets than printable
 // ASCII and any of % / { } # are written as %XX; what is too long ends in # and a hash,
@@ -19,7 +22,8 @@
 //
 // Every key expires: a state when its arrival time is past, offences when they no
 // longer count, a ban when it ends, and the stream, which holds some ten thousand events,
-// a minute after the last ban. A robot that has been silent for an interval, and is
+// a minute after the last ban. What a node has published expires when it says, and the list of
+// nodes with the last of them. A robot that has been silent for an interval, and is
 // not banned, leaves nothing behind. Data under these keys that is not ours is left as it is, and is an error
 // that wraps [ratelimit.ErrKey].
 //
@@ -30,6 +34,14 @@
 // on for no longer than its own length. Only with CallersClock is the time
 // that Take is told. The intervals of a limit are rounded down to whole
 // microseconds.
+//
+// # What nodes publish
+//
+// [Store.Publish] replaces what was published under the name of a node, as a whole: it puts the new
+// pieces beside the old ones and then changes the list of nodes. Pieces are of 256 KiB, since
+// a server does nothing else while it copies one: of 26 MiB in a single piece, decisions
+// would wait for tens of milliseconds. A node that starts again replaces what it published
+// before. Two nodes of one name replace what the other one shows, and are told so by [ErrName].
 //
 // # Time and connections
 //

@@ -126,6 +126,9 @@ func TestLeastPermissions(t *testing.T) {
 	if err := store.Lift(t.Context(), ratelimit.Ban{Key: figtree}); err != nil {
 		t.Error(err)
 	}
+	publish(t, store, "a", "a")
+	publish(t, store, "a", "b")
+	wantPublished(t, store, map[string]string{"a": "b"})
 	if got := next(t, follow(t, store)); got.Ban.Rule == "" && !got.Lifted {
 		t.Errorf("the first event: got %+v, want a ban or a lift", got)
 	}

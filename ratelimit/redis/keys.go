@@ -14,6 +14,11 @@ const (
 	// bansKey is the stream that tells of bans.
 	bansKey = prefix + "bans"
 
+	// nodesKey is the list of nodes that have published something, and nodePrefix begins
+	// the keys of that.
+	nodesKey   = prefix + "nodes"
+	nodePrefix = prefix + "node:"
+
 	// pingKey is what Ping writes to. No budget has it, since a tag of those has slashes.
 	pingKey = prefix + "{ping}:" + paceSuffix
 

@@ -36,10 +36,22 @@ var liftSource string
 //go:embed announce.lua
 var announceSource string
 
+//go:embed push.lua
+var pushSource string
+
+//go:embed read.lua
+var readSource string
+
+//go:embed enlist.lua
+var enlistSource string
+
 var (
 	take     = newScript(takeSource)
 	lift     = newScript(liftSource)
 	announce = newScript(announceSource)
+	push     = newScript(pushSource)
+	read     = newScript(readSource)
+	enlist   = newScript(enlistSource)
 )
 
 // evalSHA is the command that runs a script known by its hash.
@@ -47,11 +59,16 @@ const evalSHA = "evalsha"
 
 // run runs a script with args as they are where the server knows it.
 func (s *Store) run(ctx context.Context, script script, args []any) (any, error) {
-	reply, err := s.ask(ctx, args)
+	return s.runOn(ctx, s.client, script, args)
+}
+
+// runOn is run with the connections of a client.
+func (s *Store) runOn(ctx context.Context, client redis.UniversalClient, script script, args []any) (any, error) {
+	reply, err := s.ask(ctx, client, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		args = slices.Clone(args)
 		args[0], args[1] = "eval", script.source
-		reply, err = s.ask(ctx, args)
+		reply, err = s.ask(ctx, client, args)
 	}
 	if err != nil {
 		return nil, s.failure(err)
@@ -61,15 +78,15 @@ func (s *Store) run(ctx context.Context, script script, args []any) (any, error)
 
 // ask sends a command and returns the reply. A connection that turns out to be
 // closed, as all are after the server was restarted, gives way to the next.
-func (s *Store) ask(ctx context.Context, args []any) (any, error) {
+func (s *Store) ask(ctx context.Context, client redis.UniversalClient, args []any) (any, error) {
 	cmd := redis.NewCmd(ctx, args...)
 	cmd.SetFirstKeyPos(3)
-	err := s.client.Process(ctx, cmd)
+	err := client.Process(ctx, cmd)
 	for range s.connections {
 		if !closed(err) {
 			break
 		}
-		err = s.client.Process(ctx, cmd)
+		err = client.Process(ctx, cmd)
 	}
 	return cmd.Val(), err
 }

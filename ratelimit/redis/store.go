@@ -2,6 +2,8 @@ package redis
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,8 +16,11 @@ import (
 const DefaultTimeout = 50 * time.Millisecond
 
 // patience bounds what no visitor waits for: a Ping, a Lift, and each exchange of
-// a Watch.
+// a Watch or on the board.
 const patience = 5 * time.Second
+
+// boardConnections are for one Publish and one Published at a time.
+const boardConnections = 2
 
 // Options are what a URL does not say. The zero Options suit a fleet.
 type Options struct {
@@ -38,8 +43,12 @@ type Store struct {
 	byCaller    bool // goes by the time that Take is told
 
 	client redis.UniversalClient
-	life   context.Context // ends with Close
-	end    context.CancelFunc
+	board  redis.UniversalClient // has connections of its own, for what takes longer than a decision
+
+	published atomic.Bool // something, by this Store
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
 }
 
 // Open returns the Store at a URL, such as redis://user:password@host:6379/0. The scheme rediss:
@@ -59,7 +68,7 @@ func Open(url string, o Options) (*Store, error) {
 	if err := s.open(url); err != nil {
 		return nil, err
 	}
-	s.client = s.dial(s.connections)
+	s.client, s.board = s.dial(s.connections), s.dial(boardConnections)
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -68,7 +77,7 @@ func Open(url string, o Options) (*Store, error) {
 // answers with errors.
 func (s *Store) Close() error {
 	s.end()
-	return s.client.Close()
+	return errors.Join(s.client.Close(), s.board.Close())
 }
 
 // Take judges one request; see [ratelimit.Limiter]. It ends within the timeout,
