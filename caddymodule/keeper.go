@@ -89,6 +89,13 @@ func (k *keeper) run(stop <-chan struct{}, done chan<- struct{}) {
 	}
 }
 
+// complete tells whether what the storage had is in. It may wait for the storage.
+func (k *keeper) complete() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.loaded
+}
+
 // load reads what the storage has. What cannot be understood is told and set aside; while
 // the storage cannot be read, nothing is written over what it may hold. Callers hold mu.
 func (k *keeper) load() {

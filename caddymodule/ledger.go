@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,8 +30,10 @@ type ledger struct {
 	*compliance.Ledger
 	*keeper
 
-	changed atomic.Bool // since it was last stored
-	stored  uint64      // how often it had changed by then; only the keeper touches it
+	changed atomic.Bool // since somebody last asked for its revision
+
+	asking sync.Mutex // guards asked
+	asked  uint64     // how often it had changed by then
 }
 
 func newLedger() *ledger {
@@ -54,11 +57,14 @@ func ledgerPlace() string {
 	return ledgerKey + "/" + id.String()
 }
 
+// revision returns a number that is another one when something was noted since.
 func (l *ledger) revision() uint64 {
+	l.asking.Lock()
+	defer l.asking.Unlock()
 	if l.changed.Swap(false) {
-		l.stored++
+		l.asked++
 	}
-	return l.stored
+	return l.asked
 }
 
 // note notes an event. To set a flag that is set already would take its cache line from the

@@ -74,6 +74,8 @@ type fleet struct {
 	place    string // for metrics; it does not
 	store    *redis.Store
 	failover *ratelimit.Failover
+	ledger   *publisher
+	member   *member
 	logs     latest[*zap.Logger]
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -86,7 +88,7 @@ func (h *Handler) chooseLimiter() (ratelimit.Limiter, error) {
 	if h.Share == nil {
 		return h.shared.memory, nil
 	}
-	f, err := acquireFleet(h.Share, h.shared.memory, h.notice)
+	f, err := acquireFleet(h.Share, h.shared, h.notice)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func (h *Handler) chooseLimiter() (ratelimit.Limiter, error) {
 }
 
 // acquireFleet returns the fleet of this option; fleets.Delete must follow.
-func acquireFleet(s *Share, memory *ratelimit.Memory, log *zap.Logger) (*fleet, error) {
+func acquireFleet(s *Share, sh *shared, log *zap.Logger) (*fleet, error) {
 	url, options, err := s.options()
 	if err != nil {
 		return nil, err
@@ -110,9 +112,11 @@ func acquireFleet(s *Share, memory *ratelimit.Memory, log *zap.Logger) (*fleet, 
 		if err != nil {
 			return nil, fmt.Errorf("share: %w", err)
 		}
-		f := &fleet{key: key, place: sharePlace(url), store: store, done: make(chan struct{})}
+		f := &fleet{key: key, place: sharePlace(url), store: store, ledger: sh.publisher, done: make(chan struct{})}
 		f.logs.add(log) // for what is told before a handler has it
-		f.failover = ratelimit.NewFailover(store, memory, f.tell)
+		f.failover = ratelimit.NewFailover(store, sh.memory, f.tell)
+		f.member = &member{board: store, lost: f.failover.Down, log: f.logs.get}
+		f.ledger.join(f.member)
 		ctx, stop := context.WithCancel(context.Background())
 		f.stop = stop
 		go func() {
@@ -132,6 +136,7 @@ func (f *fleet) tell(err error) {
 	log := f.logs.get()
 	switch {
 	case err == nil:
+		f.member.forgotten.Store(true)
 		log.Info("paces and bans are shared again")
 	case errors.Is(err, ratelimit.ErrKey), errors.Is(err, ratelimit.ErrWatch):
 		log.Warn("not everything is shared", zap.Error(err))
@@ -142,6 +147,7 @@ func (f *fleet) tell(err error) {
 
 // Destruct implements caddy.Destructor.
 func (f *fleet) Destruct() error {
+	f.ledger.leave(f.member)
 	f.stop()
 	<-f.done
 	return f.store.Close()

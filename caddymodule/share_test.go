@@ -7,8 +7,6 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
-
-	"github.com/caddy-robots/caddy-robots/ratelimit"
 )
 
 // nowhere is a Redis that is not there: no server listens at the port.
@@ -62,7 +60,12 @@ func TestTheLogNeverHoldsThePassword(t *testing.T) {
 	told := make(chan string, 16)
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"})
 	log := zap.New(zapcore.NewCore(encoder, writer(told), zap.DebugLevel))
-	f, err := acquireFleet(&Share{URL: "{env.ROBOTS_TEST_REDIS_URL}"}, ratelimit.NewMemory(8), log)
+	sh, err := acquireShared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releaseShared()
+	f, err := acquireFleet(&Share{URL: "{env.ROBOTS_TEST_REDIS_URL}"}, sh, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,10 @@ type shared struct {
 	waiting  *waiting
 	bans     *keeper
 	ledger   *ledger
+
+	publisher *publisher // of the ledger, to fleets
+	gathered  *gathered  // the ledgers of fleets
+
 	lastGood *table[*document]
 	history  *table[*past] // by siteKey
 	library  *library
@@ -77,13 +81,17 @@ const sharedKey = "robots"
 // acquireShared returns the process-wide state; releaseShared must follow.
 func acquireShared() (*shared, error) {
 	value, _, err := pool.LoadOrNew(sharedKey, func() (caddy.Destructor, error) {
-		memory := ratelimit.NewMemory(ratelimit.DefaultMaxKeys)
+		memory, ledger := ratelimit.NewMemory(ratelimit.DefaultMaxKeys), newLedger()
 		return &shared{
 			crawlers: crawler.NewCache(maxUserAgents),
 			memory:   memory,
 			waiting:  newWaiting(),
 			bans:     newBanKeeper(memory.Bans(), time.Now),
-			ledger:   newLedger(),
+			ledger:   ledger,
+
+			publisher: &publisher{ledger: ledger, name: nodeName},
+			gathered:  newGathered(),
+
 			lastGood: newTable[*document](maxHosts, maxHostText),
 			history:  newTable[*past](maxHosts, maxHostText),
 			library:  newLibrary(),
