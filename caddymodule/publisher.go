@@ -37,7 +37,7 @@ type board interface {
 
 // publisher publishes the ledger of this process to the fleets that it is in, each time as a
 // whole and under the same name, also after a restart: the ledger then holds what was
-// published before. It is safe for concurrent use.
+// published before. It is safe for concurrent use. The zero publisher is in no fleet.
 type publisher struct {
 	ledger *ledger
 	name   func() (string, error) // of this Caddy in its fleets

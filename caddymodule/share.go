@@ -112,7 +112,7 @@ func acquireFleet(s *Share, sh *shared, log *zap.Logger) (*fleet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("share: %w", err)
 		}
-		f := &fleet{key: key, place: sharePlace(url), store: store, ledger: sh.publisher, done: make(chan struct{})}
+		f := &fleet{key: key, place: sharePlace(url), store: store, ledger: &sh.publisher, done: make(chan struct{})}
 		f.logs.add(log) // for what is told before a handler has it
 		f.failover = ratelimit.NewFailover(store, sh.memory, f.tell)
 		f.member = &member{board: store, lost: f.failover.Down, log: f.logs.get}

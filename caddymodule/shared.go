@@ -36,8 +36,8 @@ type shared struct {
 	bans     *keeper
 	ledger   *ledger
 
-	publisher *publisher // of the ledger, to fleets
-	gathered  *gathered  // the ledgers of fleets
+	publisher publisher // of the ledger, to fleets
+	gathered  *gathered // the ledgers of fleets
 
 	lastGood *table[*document]
 	history  *table[*past] // by siteKey
@@ -89,7 +89,7 @@ func acquireShared() (*shared, error) {
 			bans:     newBanKeeper(memory.Bans(), time.Now),
 			ledger:   ledger,
 
-			publisher: &publisher{ledger: ledger, name: nodeName},
+			publisher: publisher{ledger: ledger, name: nodeName},
 			gathered:  newGathered(),
 
 			lastGood: newTable[*document](maxHosts, maxHostText),

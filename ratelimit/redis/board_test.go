@@ -101,10 +101,18 @@ func TestPublicationsExpire(t *testing.T) {
 	if len(keys) != 4 {
 		t.Errorf("keys: got %q, want the list, two of a and one of b", keys)
 	}
+	kept := 0
 	for _, key := range keys {
-		if left := c.PTTL(t.Context(), key).Val(); left <= 0 || left > time.Hour {
+		left := c.PTTL(t.Context(), key).Val()
+		if left <= 0 || left > time.Hour {
 			t.Errorf("%s expires in: got %v, want at most an hour", key, left)
 		}
+		if left > 59*time.Minute {
+			kept++
+		}
+	}
+	if kept != 2 {
+		t.Errorf("keys that are kept for an hour: got %d, want the list and the newest of a", kept)
 	}
 	if left := c.PTTL(t.Context(), "caddy-robots:nodes").Val(); left <= 59*time.Minute {
 		t.Errorf("the list of nodes expires in: got %v, want an hour, as a's", left)
