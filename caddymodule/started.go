@@ -21,7 +21,8 @@ type start struct {
 	waiting []func()
 }
 
-// then calls f once Caddy has started: at once, if it has.
+// then calls f once Caddy has started: at once, if it has. What was to be called before is
+// over by then.
 func (s *start) then(f func()) {
 	s.mu.Lock()
 	if !s.over {
@@ -37,14 +38,24 @@ func (s *start) then(f func()) {
 
 // Handle implements caddyevents.Handler: it is told that Caddy has started.
 func (s *start) Handle(context.Context, caddy.Event) error {
-	s.mu.Lock()
-	waiting := s.waiting
-	s.over, s.waiting = true, nil
-	s.mu.Unlock()
-	for _, f := range waiting {
-		f()
+	for {
+		waiting := s.next()
+		if waiting == nil {
+			return nil
+		}
+		for _, f := range waiting {
+			f()
+		}
 	}
-	return nil
+}
+
+// next returns what is to be called. When there is nothing left, the waiting is over.
+func (s *start) next() []func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting := s.waiting
+	s.over, s.waiting = waiting == nil, nil
+	return waiting
 }
 
 // Interface guard
