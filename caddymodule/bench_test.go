@@ -62,6 +62,7 @@ func BenchmarkHandler(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				delete(vars, countedKey) // a new request each time
+				delete(vars, notedKey)
 				_ = th.ServeHTTP(w, r, next)
 			}
 		})

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -58,9 +59,15 @@ func (s series) expect(t *testing.T, name string, want series) {
 	}
 }
 
-// begin is the moment at which Caddy has started all that is in its config.
+// begin is the moment at which Caddy has started all that is in its config, and the first
+// load is over.
 func (th *testHandler) begin(t *testing.T) {
 	t.Helper()
+	for deadline := time.Now().Add(loadTimeout); th.loader.site("").loading.Load(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the first load does not end")
+		}
+	}
 	if err := th.watched.events.app.Start(); err != nil {
 		t.Fatal(err)
 	}
