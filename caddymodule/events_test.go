@@ -218,3 +218,27 @@ var (
 	_ caddyevents.Handler   = listener{}
 	_ caddyfile.Unmarshaler = listener{}
 )
+
+func TestAHandlerThatComesTooLateForEventsServesAllTheSame(t *testing.T) {
+	ctx := contextWithStorage(t)
+	app, err := ctx.App("events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := app.(caddy.App).Start(); err != nil {
+		t.Fatal(err)
+	}
+	h := &Handler{Sources: []Source{{Text: closedAll}}}
+	t.Cleanup(func() {
+		if err := h.Cleanup(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := h.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	th := &testHandler{Handler: h}
+	if got := th.ask("GET", "/", gptBot).Code; got != http.StatusForbidden {
+		t.Errorf("got %d, want 403", got)
+	}
+}

@@ -622,3 +622,20 @@ func TestIdentityOfTheTestAgents(t *testing.T) {
 func withOriginal(r *http.Request, original http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, original))
 }
+
+func TestTheLogNamesTheOptionWhereNoLineDecided(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{DefaultPace: "1/1h"})
+	th.ask("GET", "/", gptBot)
+	th.ask("GET", "/", gptBot)
+	lines := th.log.FilterMessage("robot refused").All()
+	if len(lines) != 1 {
+		t.Fatalf("got %d log lines, want 1", len(lines))
+	}
+	fields := lines[0].ContextMap()
+	if got, want := fields["rule"], "default_pace 1/1h"; got != want {
+		t.Errorf("rule: got %v, want %q", got, want)
+	}
+	if line, ok := fields["line"]; ok {
+		t.Errorf("line: got %v, want none", line)
+	}
+}

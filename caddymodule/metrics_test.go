@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
 )
 
 // series are samples by name and labels, as in `caddy_robots_policy_rules site=*`.
@@ -304,4 +305,15 @@ func BenchmarkScrape(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Anybody can sign, by the name of any host of his own.
+func TestSignaturesAreCountedTogether(t *testing.T) {
+	th := newTestHandler(t, closedAll, &Handler{Verify: &Verify{Signature: true}})
+	for _, host := range []string{"a.example", "b.example"} {
+		th.countProof(newRequest("GET", "/", gptBot), &proof{claimed: host, status: verify.Verified})
+	}
+	gather(t, th.shared).expect(t, "caddy_robots_verifications_total", series{
+		"result=verified robot=signature": 2, "result=impostor robot=signature": 0, "result=unverified robot=signature": 0,
+	})
 }

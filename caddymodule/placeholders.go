@@ -81,8 +81,10 @@ func (j *judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 		enc.AddString("record", binding.Token())
 		enc.AddInt("record_line", binding.Line())
 	}
-	if j.line > 0 {
+	if j.rule != "" {
 		enc.AddString("rule", j.rule)
+	}
+	if j.line > 0 {
 		enc.AddInt("line", j.line)
 	}
 	if j.retryAfter > 0 {

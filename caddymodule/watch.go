@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 )
 
 // watched is what metrics and events need of a handler.
@@ -34,5 +35,8 @@ func (h *Handler) beWatched(ctx caddy.Context) error {
 	})
 	h.loader.loaded = h.loaded
 	h.leave = append(h.leave, h.shared.live.add(h))
-	return h.watched.events.app.On(startedEvent, &h.watched.start)
+	if err := h.watched.events.app.On(startedEvent, &h.watched.start); err != nil {
+		h.notice.Warn("no events are emitted, and metrics of robots.txt are missing", zap.Error(err))
+	}
+	return nil
 }

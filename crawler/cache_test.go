@@ -174,3 +174,16 @@ func TestCacheIsSafeForConcurrentUse(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestCacheLen(t *testing.T) {
+	cache := NewCache(64)
+	for _, userAgent := range []string{googlebot, chrome, googlebot, ""} {
+		cache.Identify(userAgent)
+	}
+	if got, want := cache.Len(), 2; got != want {
+		t.Errorf("got %d, want %d: one robot, one browser", got, want)
+	}
+	if got := new(Cache).Len(); got != 0 {
+		t.Errorf("zero Cache: got %d, want 0", got)
+	}
+}

@@ -365,3 +365,17 @@ func TestBansUnderContention(t *testing.T) {
 		t.Errorf("bans in force in the end: got %d, want 500", got)
 	}
 }
+
+func TestBansLen(t *testing.T) {
+	bans := NewMemory(1).Bans()
+	bans.Put(ban("a", 0, 10*s))
+	bans.Put(ban("b", 0, 20*s))
+	for after, want := range map[time.Duration]int{0: 2, 10 * s: 1, 20 * s: 0} {
+		if got := bans.Len(start.Add(after)); got != want {
+			t.Errorf("after %v: got %d, want %d", after, got, want)
+		}
+	}
+	if got := new(Bans).Len(start); got != 0 {
+		t.Errorf("zero Bans: got %d, want 0", got)
+	}
+}

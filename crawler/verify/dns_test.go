@@ -272,3 +272,19 @@ func TestNamesComeInAnyCase(t *testing.T) {
 		t.Errorf("Status = %v, want %v; the resolver was asked %q", got, Verified, resolver.asked)
 	}
 }
+
+func TestLenIsHowManyAddressesAreRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDNS(DNSOptions{Resolver: honest(time.Millisecond)})
+		defer d.Close()
+		for range 2 {
+			d.Status(t.Context(), robot, google)
+		}
+		if got := d.Len(); got != 1 {
+			t.Errorf("got %d, want 1", got)
+		}
+	})
+	if got := (*DNS)(nil).Len(); got != 0 {
+		t.Errorf("nil: got %d, want 0", got)
+	}
+}
