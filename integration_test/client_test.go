@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"io"
 	"net"
 	"net/http"
@@ -128,4 +129,9 @@ func (c *caddy) raw(octets, method string) (answer, error) {
 // expand puts the port in the place of {$PORT}.
 func (c *caddy) expand(text string) string {
 	return strings.ReplaceAll(text, "{$PORT}", c.env["PORT"])
+}
+
+// basicAuth is the Authorization header of a user.
+func basicAuth(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
