@@ -85,9 +85,7 @@ func open(t *testing.T, address string, how look) *tab {
 	}
 	b.do(t,
 		send(network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers}),
-		send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600,
-		}),
+		window(width, 900),
 		send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		}),
@@ -95,6 +93,13 @@ func open(t *testing.T, address string, how look) *tab {
 		chromedp.Navigate(address),
 	)
 	return b
+}
+
+// window is an action that makes the page's window so large; a narrow one is a phone's.
+func window(width, height int64) chromedp.Action[chromedp.Void] {
+	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600,
+	})
 }
 
 // send is an action that gives the browser a command.

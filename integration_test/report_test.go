@@ -181,22 +181,31 @@ func TestThePageOfTheAdminEndpointCanBeKept(t *testing.T) {
 
 func TestTheReportIsAccessible(t *testing.T) {
 	axe := needAxe(t)
-	need(t, "wget")
 	need(t, "chromium")
-	c := start(t, reportedSite, nil)
-	traffic(t, c)
+	c := startBusy(t)
 	for name, how := range looks {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, c.report(), how)
+			b := open(t, "http://"+c.address()+"/", how)
 			b.isAccessible(t, axe)
-			if got := value[int](t, b, "document.documentElement.scrollWidth - innerWidth"); got > 0 {
-				t.Errorf("the page is %d pixels wider than its window", got)
-			}
 			b.isClean(t)
+			b = open(t, "http://"+c.address()+"/"+robotLink(t, b, "GPTBot"), how)
+			b.isAccessible(t, axe)
+			b.isClean(t)
+		})
+	}
+}
 
-			b = open(t, c.report()+robotLink(t, b, "SlyCrawler"), how)
-			b.isAccessible(t, axe)
-			b.isClean(t)
+func TestTheReportFitsItsWindow(t *testing.T) {
+	need(t, "chromium")
+	c := startBusy(t)
+	for name, width := range map[string]int64{"desk": 1280, "phone": 390, "narrow phone": 320} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, "http://"+c.address()+"/", look{width: width})
+			for _, part := range []string{"html", ".wide:has(table.robots)"} {
+				if got := value[int](t, b, `(() => { const e = document.querySelector("`+part+`"); return e.scrollWidth - e.clientWidth })()`); got > 0 {
+					t.Errorf("%s is %d pixels wider than what is seen of it", part, got)
+				}
+			}
 		})
 	}
 }
