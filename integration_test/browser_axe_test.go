@@ -54,6 +54,7 @@ func (b *tab) isAccessible(t *testing.T, axe string) {
 }
 
 func TestAxeFindsWhatIsWrongWithAPage(t *testing.T) {
+	t.Parallel()
 	axe := needAxe(t)
 	file := filepath.Join(t.TempDir(), "page.html")
 	write(t, file, `<!doctype html><title>A page</title><p style="color:#999;background:#aaa">pale`)

@@ -146,6 +146,7 @@ func saysWhatWasLogged(t *testing.T, s shown) {
 }
 
 func TestAReplayedPageSaysWhatWasLogged(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]look{"with scripts": {}, "without scripts": {noScripts: true}} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, replayedPage(t), how)
@@ -159,6 +160,7 @@ func TestAReplayedPageSaysWhatWasLogged(t *testing.T) {
 }
 
 func TestAReplayedPageIsAccessible(t *testing.T) {
+	t.Parallel()
 	axe := needAxe(t)
 	for name, how := range looks {
 		t.Run(name, func(t *testing.T) {
@@ -178,6 +180,7 @@ var hostileTexts = []string{
 // Whatever a robot could come to be called, or asks for, is text. A User-Agent is cut before
 // it is a name; here it is not.
 func TestHostileTextsAreTextsInABrowser(t *testing.T) {
+	t.Parallel()
 	ledger := compliance.NewLedger(compliance.Options{})
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	var texts strings.Builder
@@ -236,6 +239,7 @@ const focused = `(document.activeElement.closest("thead th")?.textContent || "")
 const sortedBy = `Array.from(document.querySelectorAll("th[aria-sort]"), (th) => th.textContent.replace(/\u00ad/g, "") + " " + th.getAttribute("aria-sort")).join()`
 
 func TestTheTableIsSortedByTheKeyboard(t *testing.T) {
+	t.Parallel()
 	b := open(t, replayedPage(t), look{})
 	b.tabTo(t, focused+` === "Requests"`)
 	for _, want := range []struct {
@@ -265,6 +269,7 @@ func TestTheTableIsSortedByTheKeyboard(t *testing.T) {
 }
 
 func TestTheTableIsFilteredByTheKeyboard(t *testing.T) {
+	t.Parallel()
 	b := open(t, replayedPage(t), look{})
 	b.tabTo(t, `document.activeElement.type === "search"`)
 	b.press(t, "bot", 1)

@@ -8,6 +8,7 @@ import (
 
 // What a clean page is worth: a tab notices each of what it looks for.
 func TestATabNoticesWhatAPageShouldNotDo(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ page, want string }{
 		"nothing":              {`<p>A page.`, ""},
 		"script forbidden":     {`<meta http-equiv="Content-Security-Policy" content="script-src 'none'"><script>1</script>`, "log: "},
