@@ -41,9 +41,8 @@ type tab struct {
 	ctx  context.Context
 	self string // where the page is, without query and fragment
 
-	mu       sync.Mutex
-	requests []string
-	wrongs   []string
+	mu     sync.Mutex
+	wrongs []string
 }
 
 // open opens a page in a browser of its own, with an empty profile, and returns when it is
@@ -116,7 +115,6 @@ func (b *tab) notice(event any) {
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		b.requests = append(b.requests, e.Request.URL)
 		if !strings.HasPrefix(e.Request.URL, "data:") && withoutQuery(e.Request.URL) != b.self {
 			b.wrongs = append(b.wrongs, "request: "+e.Request.URL)
 		}
@@ -138,13 +136,6 @@ func (b *tab) faults() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.wrongs)
-}
-
-// asked returns how many requests the page made, that for itself included.
-func (b *tab) asked() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.requests)
 }
 
 // isClean fails the test if the page did anything that it should not have.
