@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -126,11 +124,7 @@ http://127.0.0.1:{$PORT} {
 		t.Fatalf("report: got %+v, %v, want one site", before, err)
 	}
 	c.end(t, syscall.SIGTERM)
-	id, err := os.ReadFile(filepath.Join(c.home, "data", "caddy", "instance.uuid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(c.home, "data", "caddy", "robots", "ledger", strings.TrimSpace(string(id))), string(busyLedger(time.Now(), before.Sites[0].Version).Marshal()))
+	write(t, c.ledgerFile(t), string(busyLedger(time.Now(), before.Sites[0].Version).Marshal()))
 	c.run(t)
 	c.expect(t, "example.com", "/articles/2026/bread", gptbot, 403)
 	return c
