@@ -64,7 +64,7 @@ func (s series) expect(t *testing.T, name string, want series) {
 // load is over.
 func (th *testHandler) begin(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(loadTimeout); th.loader.site("").loading.Load(); runtime.Gosched() {
+	for deadline := time.Now().Add(loadTimeout); th.loader.site("").loading.Load() != nil; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatal("the first load does not end")
 		}

@@ -67,8 +67,20 @@ func (p *reporter) report(ctx context.Context, q *reportQuery) (report *complian
 	return report.Select(q.Selection), source
 }
 
-func (p *reporter) snapshot(context.Context) (report *compliance.Report, source string) {
-	return p.shared.ledger.Snapshot(p.now(), p.sites...), "live"
+// snapshot returns what all Caddys of the fleet have seen, or else this one, and which it is.
+func (p *reporter) snapshot(ctx context.Context) (report *compliance.Report, source string) {
+	ledger, nodes, err := p.shared.fleetLedger(ctx)
+	switch {
+	case err != nil && nodes == 1:
+		source = fmt.Sprintf("live, this Caddy only: %v", err)
+	case err != nil:
+		source = fmt.Sprintf("live, %d Caddys and not all: %v", nodes, err)
+	case nodes > 1:
+		source = fmt.Sprintf("live, %d Caddys", nodes)
+	default:
+		source = "live"
+	}
+	return ledger.Snapshot(p.now(), p.sites...), source
 }
 
 // serve answers a request for a report. self is the path of the page, empty where it is to be

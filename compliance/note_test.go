@@ -283,19 +283,3 @@ func TestRowsAndSitesAreCounted(t *testing.T) {
 		}
 	}
 }
-
-func TestLenIsHowManyRowsThereAre(t *testing.T) {
-	l := NewLedger(Options{MaxRobots: 2})
-	for want, robot := range []string{"a", "b", "c"} {
-		if got := l.Len(); got != want {
-			t.Errorf("before %s: got %d, want %d", robot, got, want)
-		}
-		note(l, allowed(robot), 1)
-	}
-	if got := l.Len(); got != 2 {
-		t.Errorf("full: got %d, want 2", got)
-	}
-	if got := new(Ledger).Len(); got != 0 {
-		t.Errorf("zero Ledger: got %d, want 0", got)
-	}
-}
