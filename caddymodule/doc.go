@@ -28,6 +28,10 @@
 // What is counted: share.go (with other Caddys, in Redis), bankeeper.go (bans over a
 // restart), shared.go (what outlives a config reload).
 //
+// What other programs are told: metrics.go, counts.go (requests) and policymetrics.go (the
+// rules in force), places.go (which sites the config names), events.go, loads.go (what a
+// load brought), watch.go with started.go and live.go (from when to when a handler is shown).
+//
 // The rules: loader.go (when robots.txt is loaded), site.go (for whom), source.go
 // (where from), own.go (this site's own robots.txt, asked of this very server),
 // fetch.go (over HTTP), sourcestore.go (URLs over a restart), ruleset.go (what a text
