@@ -86,9 +86,9 @@ func (c *caddy) ledgerFile(t *testing.T) string {
 	return filepath.Join(data, "robots", "ledger", strings.TrimSpace(string(id)))
 }
 
-// stored returns how many requests the ledger in the storage has, 0 where there is none.
+// requestsStored returns how many requests the ledger in the storage has, 0 where there is none.
 // A ledger that cannot be read fails the test.
-func (c *caddy) stored(t *testing.T) int64 {
+func (c *caddy) requestsStored(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile(c.ledgerFile(t))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,9 +135,9 @@ func TestALedgerOutlivesAKillAtAnyMoment(t *testing.T) {
 	c.end(t, syscall.SIGTERM)
 	write(t, c.ledgerFile(t), string(fullLedger().Marshal()))
 	c.run(t)
-	least, most := c.stored(t), c.stored(t) // requests that the ledger may have
-	cut, whole := 0, 0                      // how many of the Caddys that were killed while they ended had stored it not, or had
-	untilStored := 4 * time.Millisecond     // about, from the signal to end
+	least, most := c.requestsStored(t), c.requestsStored(t) // requests that the ledger may have
+	cut, whole := 0, 0                                      // how many of the Caddys that were killed while they ended had stored it not, or had
+	untilStored := 4 * time.Millisecond                     // about, from the signal to end
 	for round := range rounds {
 		l := loadOn(c)
 		l.reach(t, 100+int64(round)*10)
@@ -160,7 +160,7 @@ func TestALedgerOutlivesAKillAtAnyMoment(t *testing.T) {
 		c.checkLog(t)
 
 		least, most = least+answered, most+started
-		got := c.stored(t)
+		got := c.requestsStored(t)
 		if got < least || got > most {
 			t.Fatalf("round %d, ended %s: the ledger has %d requests, want %d to %d", round, kind, got, least, most)
 		}
@@ -194,7 +194,7 @@ func TestAKilledCaddyLosesLessThanAMinute(t *testing.T) {
 	c := start(t, loadedSite, nil)
 	l := loadOn(c)
 	began := time.Now()
-	eventually(t, "the ledger is stored", func() bool { return c.stored(t) > 0 })
+	eventually(t, "the ledger is stored", func() bool { return c.requestsStored(t) > 0 })
 	atStored := time.Since(began)
 
 	// What must not be lost is what was answered so long before the kill.
@@ -213,7 +213,7 @@ func TestAKilledCaddyLosesLessThanAMinute(t *testing.T) {
 	c.end(t, syscall.SIGKILL)
 	_, answered := l.end()
 	c.checkLog(t)
-	if got := c.stored(t); got < old || got > answered {
+	if got := c.requestsStored(t); got < old || got > answered {
 		t.Errorf("the ledger has %d requests, want %d, which are older than %s, to %d", got, old, mayLose, answered)
 	}
 	c.run(t)
@@ -246,7 +246,7 @@ func TestAReloadLosesNothingOfTheLedger(t *testing.T) {
 		}
 	}
 	c.end(t, syscall.SIGTERM)
-	if got := c.stored(t); got != sent {
+	if got := c.requestsStored(t); got != sent {
 		t.Errorf("the ledger has %d requests, want the %d that were sent", got, sent)
 	}
 	c.run(t)
