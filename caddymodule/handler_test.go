@@ -73,7 +73,7 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	core, logs := observer.New(zap.DebugLevel)
 	th.log, h.notice = logs, sampled(zap.New(core))
 	if len(h.Sources) > 0 {
-		<-h.loader.site("").first
+		h.loader.site("").settle()
 	}
 	return th
 }

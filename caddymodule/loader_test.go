@@ -80,6 +80,14 @@ func (ts *testSite) loadNow() {
 	ts.load(ts.life, ts.site)
 }
 
+// settle waits until the first load has ended, and all is done that follows from it.
+func (s *site) settle() {
+	<-s.first
+	if end := s.loading.Load(); end != nil {
+		<-*end
+	}
+}
+
 // expect loads once and checks whether /closed/ is disallowed after it.
 func (ts *testSite) expect(t *testing.T, what string, disallowed bool) {
 	t.Helper()
