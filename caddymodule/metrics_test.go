@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -60,15 +59,9 @@ func (s series) expect(t *testing.T, name string, want series) {
 	}
 }
 
-// begin is the moment at which Caddy has started all that is in its config, and the first
-// load is over.
+// begin is the moment at which Caddy has started all that is in its config.
 func (th *testHandler) begin(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(loadTimeout); th.loader.site("").loading.Load() != nil; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("the first load does not end")
-		}
-	}
 	if err := th.watched.events.app.Start(); err != nil {
 		t.Fatal(err)
 	}
