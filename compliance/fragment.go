@@ -142,7 +142,8 @@ func newRule(line int, rule string, from *textView) template.HTML {
 
 // writeEvidence writes the row of a request that was disobedient.
 func writeEvidence(b *strings.Builder, e *Evidence, first bool, from *textView, now time.Time) {
-	b.WriteString("<tr><td>" + string(newStamp(e.Time, now)))
+	// To the second, as an operator looks it up in a log.
+	b.WriteString("<tr><td>" + string(stampAs(e.Time.In(now.Location()), "2 Jan 2006, 15:04:05")))
 	if first {
 		b.WriteString(` <span class="soft">the first</span>`)
 	}

@@ -12,8 +12,10 @@
 			if (isNaN(at)) continue;
 			const options = { day: "numeric", month: "short" };
 			const short = at.getFullYear() === thisYear;
-			if (!short || time.closest("header")) options.year = "numeric";
-			if (short || time.closest("header")) options.hour = options.minute = "2-digit";
+			const exact = time.closest(".evidence");
+			if (!short || exact || time.closest("header")) options.year = "numeric";
+			if (short || exact || time.closest("header")) options.hour = options.minute = "2-digit";
+			if (exact) options.second = "2-digit";
 			time.title = time.dateTime;
 			time.textContent = at.toLocaleString("en-GB", options);
 		}
