@@ -114,7 +114,6 @@ func (k *keeper) load() {
 		k.fail(place, k.what+" from before the restart could not be loaded yet, and none are stored until they are; "+k.loses, key, err)
 		return
 	}
-	before := k.revision()
 	if err := k.decode(data); err != nil {
 		aside := key + ".unreadable-" + k.now().UTC().Format("20060102T150405.000")
 		if err := place.storage.Store(ctx, aside, data); err != nil {
@@ -125,9 +124,6 @@ func (k *keeper) load() {
 			zap.String("storage_key", aside), zap.Error(err))
 	}
 	k.loaded = true
-	if before == 0 {
-		k.saved = k.revision() // there is nothing else
-	}
 }
 
 // save stores what has changed.
