@@ -123,9 +123,9 @@ func TestTimesAreThoseOfTheZone(t *testing.T) {
 		zone *time.Location
 		want []string
 	}{
-		{time.UTC, []string{"Times are in UTC.", "1 Nov, 22:40", "(UTC, at most 7)", "Sun 1 Nov | 7 | 7 | 22:00"}},
-		{time.FixedZone("EET", 2*60*60), []string{"Times are in EET, UTC+02:00.", "2 Nov, 00:40", "(EET, at most 7)", "Mon 2 Nov | 7 | 7 | 00:00"}},
-		{time.FixedZone("-0330", -3.5*60*60), []string{"Times are in UTC-03:30.", "1 Nov, 19:10", "(UTC-03:30, at most 7)", "Sun 1 Nov | 7 | 7 | 18:00"}},
+		{time.UTC, []string{"Times are in UTC.", "1 Nov, 22:40", "(UTC, peak 7)", "Sun 1 Nov | 7 | 7 | 22:00"}},
+		{time.FixedZone("EET", 2*60*60), []string{"Times are in EET, UTC+02:00.", "2 Nov, 00:40", "(EET, peak 7)", "Mon 2 Nov | 7 | 7 | 00:00"}},
+		{time.FixedZone("-0330", -3.5*60*60), []string{"Times are in UTC-03:30.", "1 Nov, 19:10", "(UTC-03:30, peak 7)", "Sun 1 Nov | 7 | 7 | 18:00"}},
 	} {
 		got := words(page(t, l.Snapshot(start), PageOptions{Zone: c.zone}))
 		for _, want := range c.want {
@@ -148,7 +148,7 @@ func TestAnHourThatComesTwiceIsShownOnce(t *testing.T) {
 	}
 	v := newHeat(hours, time.Date(2026, time.October, 26, 0, 0, 0, 0, berlin))
 	if day := v.Days[5]; day.Name != "Sun 25 Oct" || day.Requests.Value != 7 || day.Worst != "02:00" || v.Most != "7" {
-		t.Errorf("got %+v, at most %s, want 7 requests on Sunday at 2", day, v.Most)
+		t.Errorf("got %+v, peak %s, want 7 requests on Sunday at 2", day, v.Most)
 	}
 }
 

@@ -138,7 +138,10 @@
 		try {
 			const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
 			if (!answer.ok) throw new Error("it answered " + answer.status);
-			const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+			const text = await answer.text();
+			const body = text.indexOf("<body"); // what stands above it is for another policy
+			if (body < 0) throw new Error("it is another page");
+			const fresh = new DOMParser().parseFromString(text.slice(body), "text/html");
 			const parts = ["header > p", "main"].map((part) => [document.querySelector(part), fresh.querySelector(part)]);
 			if (parts.some(([, from]) => !from)) throw new Error("it is another page");
 			const again = keep();

@@ -15,6 +15,7 @@ import (
 // pageView is the whole page.
 type pageView struct {
 	Title, Source, Nonce string
+	Tab                  string // what a browser calls the page
 	CSS                  template.CSS
 	JS                   template.JS
 	Refresh              int
@@ -82,6 +83,10 @@ func newPage(r *Report, o *PageOptions) *pageView {
 	self := newLinks(o.Self)
 	if o.Selection != (Selection{}) {
 		p.All, p.Selected = string(self), o.Selection.words()
+	}
+	p.Tab = p.Title
+	if o.Selection.Robot != "" {
+		p.Tab = visible(cut(o.Selection.Robot, maxRobot)) + " – " + p.Title
 	}
 	left := room{o.MaxRobots, shownRows, shownDetails, shownText}
 	if left.robots <= 0 {
