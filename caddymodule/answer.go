@@ -3,11 +3,9 @@ package caddymodule
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -90,36 +88,47 @@ const describedByRules = "<" + robotsPath + `>; rel="describedby"`
 // else with a short text for a person.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *judgement) error {
 	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	if !hasRelation(header["Link"], "describedby") {
+	values := make([]string, 0, 6) // of all headers, in one allocation
+	set := func(name, value string) {
+		values = append(values, value)
+		header[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	set("Cache-Control", "no-store")
+	switch links := header["Link"]; {
+	case len(links) == 0:
+		set("Link", describedByRules)
+	case !hasRelation(links, "describedby"):
 		header.Add("Link", describedByRules)
 	}
 	if j.retryAfter > 0 {
-		header.Set("Retry-After", strconv.FormatInt(j.retrySeconds(), 10))
+		set("Retry-After", strconv.FormatInt(j.retrySeconds(), 10))
 	}
-	err := caddyhttp.Error(j.status(), &refusal{*j})
-	if siteAnswers(r, err) {
+	if err := siteAnswers(r, j); err != nil {
 		return err
 	}
-	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("X-Content-Type-Options", "nosniff")
 	body := j.explanation(h.now())
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	set("Content-Type", "text/plain; charset=utf-8")
+	set("X-Content-Type-Options", "nosniff")
+	set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(j.status())
 	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, body) // a client that is gone needs no answer
+		_, _ = w.Write(body) // a client that is gone needs no answer
 	}
 	return nil
 }
 
-// siteAnswers tells whether an error route of the server matches r with this error, so
-// that it, and not this module, is to answer.
-func siteAnswers(r *http.Request, err error) bool {
+// siteAnswers returns the refusal as an error if an error route of the server matches r with
+// it, so that it, and not this module, is to answer.
+func siteAnswers(r *http.Request, j *judgement) error {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || server.Errors == nil || len(server.Errors.Routes) == 0 {
-		return false
+		return nil
 	}
-	return anyAnswers(server.Errors.Routes, server.Errors.WithError(r, err))
+	err := caddyhttp.Error(j.status(), &refusal{*j})
+	if !anyAnswers(server.Errors.Routes, server.Errors.WithError(r, err)) {
+		return nil
+	}
+	return err
 }
 
 // anyAnswers looks into subroutes, since that is what handle_errors becomes: a route for
@@ -144,49 +153,67 @@ func anyAnswers(routes caddyhttp.RouteList, r *http.Request) bool {
 }
 
 // explanation is the body of a refusal: for the person behind the robot.
-func (j *judgement) explanation(now time.Time) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s\n\n", j.status(), http.StatusText(j.status()))
+func (j *judgement) explanation(now time.Time) []byte {
+	b := make(explanation, 0, 512)
+	b.write(strconv.Itoa(j.status()), " ", http.StatusText(j.status()), "\n\n")
+	robot := j.robot()
 	switch j.verdict {
 	case Disallowed:
-		fmt.Fprintf(&b, "The robots.txt of this site does not allow %s to fetch this page.\n\n", j.robot())
+		b.write("The robots.txt of this site does not allow ", robot, " to fetch this page.\n\n")
 	case TooFast:
-		fmt.Fprintf(&b, "%s comes faster than the robots.txt of this site allows.\n\n", j.robot())
+		b.write(robot, " comes faster than the robots.txt of this site allows.\n\n")
 	case Impostor:
-		fmt.Fprintf(&b, "%s is not who it says it is.\n\n", j.robot())
+		b.write(robot, " is not who it says it is.\n\n")
 	case Banned:
-		fmt.Fprintf(&b, "%s disobeyed the robots.txt of this site again and again, and is refused for a time.\n\n", j.robot())
+		b.write(robot, " disobeyed the robots.txt of this site again and again, and is refused for a time.\n\n")
 	case OffHours:
-		fmt.Fprintf(&b, "The robots.txt of this site asks %s to come at other hours.\n\n", j.robot())
+		b.write("The robots.txt of this site asks ", robot, " to come at other hours.\n\n")
 	}
-	fmt.Fprintf(&b, "Taken for:  %s (%s)\n", j.robot(), j.who.Class)
+	b.line("Taken for:", robot, " (", j.who.Class.String(), ")")
 	if j.proof.reason != "" {
-		fmt.Fprintf(&b, "Which:      %s\n", j.proof.reason)
+		b.line("Which:", j.proof.reason)
 	}
 	if j.denied != "" {
-		fmt.Fprintf(&b, "Because:    %s\n", j.denied)
+		b.line("Because:", j.denied)
 	}
 	if binding := j.decision.Binding; binding != nil {
-		fmt.Fprintf(&b, "Record:     User-agent: %s (line %d)\n", binding.Token(), binding.Line())
+		b.line("Record:", "User-agent: ", binding.Token(), " (line ", strconv.Itoa(binding.Line()), ")")
 	}
 	switch {
 	case j.line > 0:
-		fmt.Fprintf(&b, "Line %-6s %s\n", strconv.Itoa(j.line)+":", j.rule)
+		b.line("Line "+strconv.Itoa(j.line)+":", j.rule)
 	case j.rule != "":
-		fmt.Fprintf(&b, "Because:    %s\n", j.rule)
+		b.line("Because:", j.rule)
 	case j.denied == "" && j.verdict != Impostor:
-		fmt.Fprintf(&b, "Because:    %s\n", j.decision)
+		b.line("Because:", j.decision.String())
 	}
 	if j.throttle != "" {
-		fmt.Fprintf(&b, "Pace:       %s\n", j.throttle)
+		b.line("Pace:", j.throttle)
 	}
 	if j.retryAfter > 0 {
-		fmt.Fprintf(&b, "Come back:  in %d seconds, at %s\n", j.retrySeconds(),
-			now.Add(time.Duration(j.retrySeconds())*time.Second).UTC().Format(http.TimeFormat))
+		at := now.Add(time.Duration(j.retrySeconds()) * time.Second)
+		b.line("Come back:", "in ", strconv.FormatInt(j.retrySeconds(), 10), " seconds, at ", at.UTC().Format(http.TimeFormat))
 	}
 	for _, comment := range j.decision.Binding.Comments() {
-		fmt.Fprintf(&b, "Comment:    %s\n", comment)
+		b.line("Comment:", comment)
 	}
-	fmt.Fprintf(&b, "Rules:      %s\n", robotsPath)
-	return b.String()
+	b.line("Rules:", robotsPath)
+	return b
+}
+
+// explanation is a text in the making.
+type explanation []byte
+
+func (b *explanation) write(parts ...string) {
+	for _, part := range parts {
+		*b = append(*b, part...)
+	}
+}
+
+// line writes a line: what it is about, and from the same column on what there is to say.
+func (b *explanation) line(about string, parts ...string) {
+	const column = "            "
+	b.write(about, column[min(len(about), len(column)-1):])
+	b.write(parts...)
+	b.write("\n")
 }
