@@ -34,6 +34,7 @@ const (
 type judgement struct {
 	verdict    Verdict
 	who        *crawler.Identity
+	vars       variables // of the request
 	proof      proof
 	decision   robotsrules.Decision // the record that binds, and the rule, where one decided
 	denied     string               // why everything is disallowed, where no line of the file says it
@@ -98,7 +99,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 
 // consider judges a request: at a second look where need be, and never for /robots.txt.
 func (h *Handler) consider(r *http.Request, a *asked, sent string, who *crawler.Identity) judgement {
-	j := judgement{who: who}
+	j := judgement{who: who, vars: variablesOf(r)}
 	if h.settings.secondLook && who.Class != crawler.Robot {
 		j.who, j.proof = h.lookAgain(r, a, sent, who)
 	}

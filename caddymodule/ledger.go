@@ -86,7 +86,7 @@ func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
 	if j.decision.Binding == nil && j.verdict == Allowed && mayBeAPerson(j.who.Class) {
 		return
 	}
-	if firstTime(r, notedKey) {
+	if j.vars.first(notedKey) {
 		h.enter(r, a, j, status)
 	}
 }
@@ -117,7 +117,7 @@ func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
 
 // serveObserved serves a request that is only observed, and notes what it was answered.
 func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) (err error) {
-	if !firstTime(r, notedKey) {
+	if !j.vars.first(notedKey) {
 		return next.ServeHTTP(w, r)
 	}
 	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
@@ -130,18 +130,4 @@ func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next cad
 		h.enter(r, a, j, status)
 	}()
 	return next.ServeHTTP(rec, r)
-}
-
-// firstTime marks r, and tells whether it was not marked yet: a request that meets two handlers,
-// one for the site and one for a part of it, is still one request.
-func firstTime(r *http.Request, key string) bool {
-	vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
-	if !ok {
-		return true
-	}
-	if _, ok := vars[key]; ok {
-		return false
-	}
-	vars[key] = true
-	return true
 }

@@ -24,7 +24,7 @@ func (h *Handler) pace(r *http.Request, j *judgement) {
 		}
 	}
 	d := h.demand(j, now)
-	if d.rate.Documents == 0 || !firstTime(r, countedKey) {
+	if d.rate.Documents == 0 || !j.vars.first(countedKey) {
 		return
 	}
 	switch result, offence := h.take(r, j, d, now); {

@@ -22,7 +22,7 @@ var atOnce = func() context.Context {
 
 // noteReading notes that a client has read /robots.txt, and which text that was.
 func (h *Handler) noteReading(r *http.Request, j *judgement) {
-	if r.Method != http.MethodGet || !firstTime(r, notedKey) {
+	if r.Method != http.MethodGet || !j.vars.first(notedKey) {
 		return
 	}
 	e := compliance.Event{Time: h.now(), Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}

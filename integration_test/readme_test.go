@@ -69,6 +69,20 @@ func TestReadmeCommandsAreAnsweredAsItSays(t *testing.T) {
 	}
 }
 
+func TestTheExampleShowsWhoObeyed(t *testing.T) {
+	readme := read(t, "README.md")
+	page := regexp.MustCompile(`http://localhost:8480(/\S*report)\b`).FindStringSubmatch(readme)
+	if page == nil {
+		t.Fatal("README.md does not say where the report of the example is")
+	}
+	c := startExample(t)
+	refused := readmeRequests(t, readme)[1]
+	c.expect(t, "", refused.path, refused.agent, 403)
+	if a := c.expect(t, "", page[1], chrome, 200); !strings.Contains(a.body, "GPTBot") {
+		t.Errorf("%s does not show the robot that was refused", page[1])
+	}
+}
+
 func TestReadmeLogLineIsWhatARefusalLogs(t *testing.T) {
 	readme := read(t, "README.md")
 	refused := readmeRequests(t, readme)[1]
