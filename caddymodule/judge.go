@@ -44,7 +44,8 @@ type judgement struct {
 	throttle   string               // for too_fast: the rate at which a disallowed page is served
 	until      time.Time            // for banned: when the ban ends
 	refused    bool                 // the request is not to be served
-	at         time.Time            // when it was judged, if its pace was
+	at         time.Time            // when it was judged
+	site       string               // the host that was asked
 	version    string               // of the robots.txt that was in force
 	before     *before              // what held before the rules changed, while the client may go by it
 }
@@ -80,20 +81,22 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) error {
 	switch {
 	case a.path == robotsPath:
-		defer h.noteReading(r, j)
+		defer h.reading(r, a, j)()
 		if h.settings.serve && h.serveRules(w, r) {
 			return nil
 		}
 		return next.ServeHTTP(w, r)
 	case j.verdict == Allowed:
-		defer h.note(r, a, j, 0)
-		return next.ServeHTTP(w, r)
+		return h.serveAllowed(w, r, next, a, j)
 	}
 	h.tell(r, a, j)
 	if !j.refused {
 		return h.serveObserved(w, r, next, a, j)
 	}
-	h.note(r, a, j, j.status())
+	if j.vars.claim() {
+		h.arrives(r, j)
+		h.note(r, a, j, j.status())
+	}
 	return h.refuse(w, r, j)
 }
 

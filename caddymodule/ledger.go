@@ -76,33 +76,44 @@ func (l *ledger) note(e *compliance.Event) {
 	}
 }
 
-// notedKey is the request variable that says that a request is in the ledger.
-const notedKey = "robots.noted"
-
-// note notes a request that was judged, once: where it meets two handlers, by what the first
-// found against it or else by what the last one found. An app or a browser that nothing
-// binds is no robot.
-func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
-	if j.decision.Binding == nil && j.verdict == Allowed && mayBeAPerson(j.who.Class) {
-		return
-	}
-	if j.vars.first(notedKey) {
-		h.enter(r, a, j, status)
-	}
+// isNoted tells whether what the client does is noted: an app or a browser that nothing binds
+// is no robot.
+func (j *judgement) isNoted() bool {
+	return j.decision.Binding != nil || j.verdict != Allowed || !mayBeAPerson(j.who.Class)
 }
 
 // mayBeAPerson tells whether a client is one that no record binds unless it names it, or the
 // site says so.
 func mayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawler.Browser }
 
-// enter writes a request into the ledger.
-func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
-	at := j.at
-	if at.IsZero() {
-		at = h.now()
+// serveAllowed passes on a request that is allowed, and notes it when that is over, unless
+// another handler has judged it meanwhile.
+func (h *Handler) serveAllowed(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) error {
+	if j.isNoted() {
+		h.arrives(r, j)
+		if mine := j.vars.join(); mine != 0 {
+			defer func() {
+				if j.vars.isLast(mine) {
+					h.note(r, a, j, 0)
+				}
+			}()
+		}
 	}
+	return next.ServeHTTP(w, r)
+}
+
+// arrives keeps when the request came and to which site, which handlers behind may change.
+func (h *Handler) arrives(r *http.Request, j *judgement) {
+	if j.at.IsZero() {
+		j.at = h.now()
+	}
+	j.site = hostOf(r)
+}
+
+// note writes a request into the ledger.
+func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
 	e := compliance.Event{
-		Time: at, Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
+		Time: j.at, Site: j.site, Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
 		Verdict: j.verdict, Refused: j.refused, Version: j.version,
 		Record: j.decision.Binding.Token(),
 	}
@@ -117,9 +128,10 @@ func (h *Handler) enter(r *http.Request, a *asked, j *judgement, status int) {
 
 // serveObserved serves a request that is only observed, and notes what it was answered.
 func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) (err error) {
-	if !j.vars.first(notedKey) {
+	if !j.vars.claim() {
 		return next.ServeHTTP(w, r)
 	}
+	h.arrives(r, j)
 	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
 	defer func() {
 		status := rec.Status()
@@ -127,7 +139,7 @@ func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next cad
 		if status == 0 && errors.As(err, &handlerError) {
 			status = handlerError.StatusCode
 		}
-		h.enter(r, a, j, status)
+		h.note(r, a, j, status)
 	}()
 	return next.ServeHTTP(rec, r)
 }

@@ -20,13 +20,30 @@ var atOnce = func() context.Context {
 	return ctx
 }()
 
-// noteReading notes that a client has read /robots.txt, and which text that was.
-func (h *Handler) noteReading(r *http.Request, j *judgement) {
-	if r.Method != http.MethodGet || !j.vars.first(notedKey) {
-		return
+// reading begins a reading of /robots.txt. What it returns notes that it is over, and which
+// text was read; it must be called.
+func (h *Handler) reading(r *http.Request, a *asked, j *judgement) (over func()) {
+	mine := j.vars.join()
+	if a.method != http.MethodGet {
+		return func() {}
 	}
-	e := compliance.Event{Time: h.now(), Site: hostOf(r), Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}
-	if rules := h.loader.known(r).held(); rules != nil {
+	h.arrives(r, j)
+	site, addr := h.loader.siteOf(r), provedAddress(r)
+	if site.current.Load() == nil {
+		h.loader.begin(site) // it may be loaded when this is over
+	}
+	kept := *j // else every judgement would be one that has to be allocated
+	return func() {
+		if kept.vars.isLast(mine) {
+			h.noteReading(r, site, addr, &kept)
+		}
+	}
+}
+
+// noteReading notes that a client has read the /robots.txt of a site.
+func (h *Handler) noteReading(r *http.Request, s *site, addr netip.Addr, j *judgement) {
+	e := compliance.Event{Time: j.at, Site: j.site, Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}
+	if rules := s.current.Load().held(); rules != nil {
 		e.Version, e.Record = rules.version, h.binding(rules, j).Token()
 	}
 	if e.Record == "" && mayBeAPerson(j.who.Class) {
@@ -34,7 +51,7 @@ func (h *Handler) noteReading(r *http.Request, j *judgement) {
 	}
 	h.countReading(r, e.Site, j, e.Record)
 	if c := h.prover.claimOf(j.who); c != nil {
-		h.noteReader(e, c, provedAddress(r))
+		h.noteReader(e, c, addr)
 		return
 	}
 	h.shared.ledger.note(&e)

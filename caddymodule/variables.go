@@ -27,3 +27,45 @@ func (v variables) first(key string) bool {
 	v[key] = true
 	return true
 }
+
+// notedKey is the request variable that says which of the handlers that it meets notes a
+// request: the last one that judged it, or the first that found something against it. It is
+// set only before the request is passed on: a proxy may read variables in the background
+// until long after it has answered.
+const notedKey = "robots.noted"
+
+// turn is the place of a handler among those that may note a request. The zero turn is that
+// of one which may not.
+type turn uint8
+
+// claimed is set once a handler notes the request, whatever others find.
+const claimed turn = 255
+
+// join takes a turn for a handler that has nothing against the request.
+func (v variables) join() turn {
+	others, _ := v[notedKey].(turn)
+	if others == claimed || v == nil {
+		return 0
+	}
+	v[notedKey] = others + 1
+	return others + 1
+}
+
+// isLast tells whether no handler has judged the request since, so that the one with this
+// turn is to note it.
+func (v variables) isLast(mine turn) bool {
+	others, _ := v[notedKey].(turn)
+	return mine != 0 && mine == others
+}
+
+// claim tells whether a handler that has something against the request is to note it: no
+// other one has claimed it.
+func (v variables) claim() bool {
+	if others, _ := v[notedKey].(turn); others == claimed {
+		return false
+	}
+	if v != nil {
+		v[notedKey] = claimed
+	}
+	return true
+}

@@ -24,7 +24,7 @@ const (
 	// it does not grow with the flood. floodHeap bounds what is still in use after it,
 	// in MiB; floodMemory what the process has from the system, which is more by what the
 	// garbage collector has not given back.
-	floodHeap   = 32
+	floodHeap   = 32 + 32 // the second for the ledger, which takes that at most
 	floodMemory = 150
 
 	// shadow is how much more memory a process with the race detector takes.

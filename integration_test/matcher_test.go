@@ -83,7 +83,7 @@ func (v *visited) lands(t *testing.T, c *caddy, q request, tarpit bool) {
 func TestTheDocumentedTarpitGetsThoseRobotsAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	tarpit := newVisited(t)
-	c := startWith(t, prelude+documented(t, "tarpit", "example.com", "http://:{$PORT}", "tarpit.internal:8080", "{$TARPIT}", "/srv/example", "{$ROOT}"),
+	c := startWith(t, prelude+documented(t, "@ai crawler", "example.com", "http://:{$PORT}", "tarpit.internal:8080", "{$TARPIT}", "/srv/example", "{$ROOT}"),
 		map[string]string{"TARPIT": strings.TrimPrefix(tarpit.URL, "http://"), "ROOT": exampleRoot(t, "User-agent: *\nDisallow:\n")})
 	for _, agent := range []string{
 		gptbot, "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
