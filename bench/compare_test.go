@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// garbage are the ways to collect it, with how long a slice of the measurement is: with the
+// collector on it holds several collections, so that each slice bears its share.
+var garbage = []struct {
+	name    string
+	percent int
+	slice   time.Duration
+}{
+	{"off", -1, 4 * time.Millisecond},
+	{"on", 100, 40 * time.Millisecond},
+}
+
+// compare serves the same requests at two sites in turn, in slices so short that whatever
+// else the machine does slows both, and reports the CPU time of a request at the second
+// (ns/op), and what that is more than at the first: medians of the slices, in CPU time of
+// this process, the garbage collector's share included.
+func compare(b *testing.B, bare, site http.Handler, all []*http.Request, slice time.Duration) {
+	b.Helper()
+	const few = 32
+	n := max(int(slice/max(cost(bare, all, few), cost(site, all, few), time.Microsecond)), few)
+	var costs, added []float64
+	next := 0
+	for b.Loop() {
+		runtime.GC() // what was left by the last slices is nobody's cost
+		from := all[next%len(all):]
+		next += n
+		var first, second time.Duration
+		if len(costs)%2 == 0 {
+			first, second = cost(bare, from, n), cost(site, from, n)
+		} else {
+			second, first = cost(site, from, n), cost(bare, from, n)
+		}
+		costs, added = append(costs, float64(second)), append(added, float64(second-first))
+	}
+	b.ReportMetric(median(costs), "ns/op")
+	b.ReportMetric(median(added), "added-ns/op")
+	b.ReportMetric(allocations(site, all)-allocations(bare, all), "added-allocs/op")
+}
+
+// cost returns the CPU time of each of n requests, which are all in turn.
+func cost(h http.Handler, all []*http.Request, n int) time.Duration {
+	w := &discard{header: make(http.Header)}
+	begun := spent()
+	for i := range n {
+		serve(h, w, all[i%len(all)])
+	}
+	return (spent() - begun) / time.Duration(n)
+}
+
+// serve hands over one request.
+func serve(h http.Handler, w *discard, r *http.Request) {
+	clear(w.header)
+	w.status = http.StatusOK
+	h.ServeHTTP(w, r)
+}
+
+// spent returns the CPU time that this process has used.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// allocations returns how often a request allocates, over a hundred of all.
+func allocations(h http.Handler, all []*http.Request) float64 {
+	w, i := &discard{header: make(http.Header)}, 0
+	return testing.AllocsPerRun(100, func() {
+		serve(h, w, all[i%len(all)])
+		i++
+	})
+}
+
+// collect has garbage collected from now on as percent says, until the benchmark is over.
+func collect(b *testing.B, percent int) {
+	before := debug.SetGCPercent(percent)
+	b.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// expect ends the benchmark if any of the requests is not answered with status.
+func expect(b *testing.B, h http.Handler, all []*http.Request, status int) {
+	b.Helper()
+	w := &discard{header: make(http.Header)}
+	for range 2 { // the second time all is known
+		for _, r := range all {
+			serve(h, w, r)
+		}
+	}
+	for _, r := range all {
+		if serve(h, w, r); w.status != status {
+			b.Fatalf("%s: got %d, want %d", r.UserAgent(), w.status, status)
+		}
+	}
+}
+
+// discard is an http.ResponseWriter that costs nothing and keeps the status.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) WriteHeader(status int)      { d.status = status }

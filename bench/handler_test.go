@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+// answers are what a site that keeps robots out says to each kind of traffic.
+var answers = []struct {
+	traffic string
+	status  int
+}{
+	{"browser", http.StatusOK},
+	{"allowed", http.StatusOK},
+	{"refused", http.StatusForbidden},
+	{"hasty", http.StatusTooManyRequests},
+}
+
+// tooMany is the number of robots from which on only robots is measured: a regular
+// expression of so many names takes tens of milliseconds a request.
+const tooMany = 10_000
+
+// BenchmarkHandler is a whole Caddy with something in front of its page that keeps n robots
+// out, against one with nothing. "bare" is a second such: what two alike sites seem to differ by.
+func BenchmarkHandler(b *testing.B) {
+	for _, n := range []int{10, 100, 1000, tooMany} {
+		b.Run(fmt.Sprintf("robots=%d", n), func(b *testing.B) {
+			for _, by := range []string{"bare", "robots", "header", "header_regexp"} {
+				if n == tooMany && by != "robots" {
+					continue
+				}
+				b.Run("by="+by, func(b *testing.B) {
+					servers := run(b, "", inFront[by](robots(b, n)))
+					benchmarkTraffic(b, by, servers[0], servers[1])
+				})
+			}
+		})
+	}
+}
+
+// benchmarkTraffic compares two sites for each kind of traffic.
+func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler) {
+	for _, answer := range answers {
+		if answer.traffic == "hasty" && by != "robots" {
+			continue // the others know no pace
+		}
+		all := requests(traffic[answer.traffic], "site.example")
+		want := answer.status
+		if by == "bare" {
+			want = http.StatusOK
+		}
+		expect(b, bare, all, http.StatusOK)
+		expect(b, site, all, want)
+		for _, gc := range garbage {
+			b.Run("traffic="+answer.traffic+"/gc="+gc.name, func(b *testing.B) {
+				collect(b, gc.percent)
+				compare(b, bare, site, all, gc.slice)
+			})
+		}
+	}
+}
+
+// BenchmarkRequest is one request through a whole Caddy, alone: for profiles, and for the
+// instructions of which the script of that name counts those of two sites.
+func BenchmarkRequest(b *testing.B) {
+	for _, by := range []string{"bare", "robots"} {
+		b.Run("by="+by, func(b *testing.B) {
+			site := run(b, inFront[by](robots(b, 500)))[0]
+			for _, answer := range answers {
+				b.Run("traffic="+answer.traffic, func(b *testing.B) {
+					all, w, i := requests(traffic[answer.traffic], "site.example"), &discard{header: make(http.Header)}, 0
+					b.ReportAllocs()
+					for b.Loop() {
+						serve(site, w, all[i%len(all)])
+						i++
+					}
+				})
+			}
+		})
+	}
+}

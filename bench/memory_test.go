@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// BenchmarkMemoryPolicy is what a robots.txt takes that is ready for decisions, in octets for
+// each of its text.
+func BenchmarkMemoryPolicy(b *testing.B) {
+	for _, text := range []struct{ name, text string }{
+		{"literal", rules("literal", 10_000)},
+		{"wildcards", rules("wildcards", 10_000)},
+		{"records", records(10_000)},
+		{"large", large(500 << 10)},
+	} {
+		b.Run(fmt.Sprintf("kind=%s/KiB=%d", text.name, len(text.text)>>10), func(b *testing.B) {
+			var ratio float64
+			for b.Loop() {
+				before := inUse()
+				policy := ours(text.text)
+				ratio = (inUse() - before) / float64(len(text.text))
+				runtime.KeepAlive(policy)
+			}
+			b.ReportMetric(ratio, "B/octet")
+		})
+	}
+}
+
+// BenchmarkMemoryPace fills a store with a million keys. It reports what a key takes and how long a
+// garbage collection takes from then on.
+func BenchmarkMemoryPace(b *testing.B) {
+	for _, s := range stores {
+		b.Run(fmt.Sprintf("keys=%d/by=%s", million, s.by), func(b *testing.B) {
+			var octets, collection float64
+			for b.Loop() {
+				before := inUse()
+				store := filled(s.make, million)
+				octets = (inUse() - before) / million
+				begun := time.Now()
+				runtime.GC()
+				collection = float64(time.Since(begun))
+				runtime.KeepAlive(store)
+			}
+			b.ReportMetric(octets, "B/key")
+			b.ReportMetric(collection, "ns/collection")
+		})
+	}
+}
+
+// inUse returns the octets in use once all garbage is gone.
+func inUse() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
