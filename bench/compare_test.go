@@ -10,36 +10,44 @@ import (
 	"time"
 )
 
-// garbage are the ways to collect it, with how long a slice of the measurement is: with the
+// garbage is a way to collect it, and how long a slice of the measurement is: with the
 // collector on it holds several collections, so that each slice bears its share.
-var garbage = []struct {
+type garbage struct {
 	name    string
 	percent int
 	slice   time.Duration
-}{
-	{"off", -1, 4 * time.Millisecond},
-	{"on", 100, 40 * time.Millisecond},
 }
+
+var (
+	gcOff = garbage{"off", -1, time.Millisecond}
+	gcOn  = garbage{"on", 100, 30 * time.Millisecond}
+)
 
 // compare serves the same requests at two sites in turn, in slices so short that whatever
 // else the machine does slows both, and reports the CPU time of a request at the second
-// (ns/op), and what that is more than at the first: medians of the slices, in CPU time of
+// (ns/op), and what that is more than at the first: medians over the slices, in CPU time of
 // this process, the garbage collector's share included.
-func compare(b *testing.B, bare, site http.Handler, all []*http.Request, slice time.Duration) {
+func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garbage) {
 	b.Helper()
-	const few = 32
-	n := max(int(slice/max(cost(bare, all, few), cost(site, all, few), time.Microsecond)), few)
+	before := debug.SetGCPercent(gc.percent)
+	defer debug.SetGCPercent(before)
+	n := max(int(gc.slice/max(cost(bare, all, few), cost(site, all, few), time.Microsecond)), few)
 	var costs, added []float64
 	next := 0
 	for b.Loop() {
-		runtime.GC() // what was left by the last slices is nobody's cost
+		if gc == gcOff {
+			runtime.GC()
+			cost(bare, all, few) // the collector leaves cold caches
+		}
 		from := all[next%len(all):]
 		next += n
+		// The order cancels what grows or shrinks meanwhile, such as the heap, and what the
+		// middle gains by coming last.
 		var first, second time.Duration
 		if len(costs)%2 == 0 {
-			first, second = cost(bare, from, n), cost(site, from, n)
+			first, second = around(bare, site, from, n)
 		} else {
-			second, first = cost(site, from, n), cost(bare, from, n)
+			second, first = around(site, bare, from, n)
 		}
 		costs, added = append(costs, float64(second)), append(added, float64(second-first))
 	}
@@ -47,6 +55,16 @@ func compare(b *testing.B, bare, site http.Handler, all []*http.Request, slice t
 	b.ReportMetric(median(added), "added-ns/op")
 	b.ReportMetric(allocations(site, all)-allocations(bare, all), "added-allocs/op")
 }
+
+// around returns the costs of requests at outer, before and after, and at inner, in between.
+func around(outer, inner http.Handler, all []*http.Request, n int) (_, _ time.Duration) {
+	first := cost(outer, all, n)
+	between := cost(inner, all, n) + cost(inner, all, n)
+	return (first + cost(outer, all, n)) / 2, between / 2
+}
+
+// few requests are enough to see about how long one takes.
+const few = 8
 
 // cost returns the CPU time of each of n requests, which are all in turn.
 func cost(h http.Handler, all []*http.Request, n int) time.Duration {
@@ -74,19 +92,13 @@ func spent() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// allocations returns how often a request allocates, over a hundred of all.
+// allocations returns how often a request allocates, over a few of all.
 func allocations(h http.Handler, all []*http.Request) float64 {
 	w, i := &discard{header: make(http.Header)}, 0
-	return testing.AllocsPerRun(100, func() {
+	return testing.AllocsPerRun(4*few, func() {
 		serve(h, w, all[i%len(all)])
 		i++
 	})
-}
-
-// collect has garbage collected from now on as percent says, until the benchmark is over.
-func collect(b *testing.B, percent int) {
-	before := debug.SetGCPercent(percent)
-	b.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
 func median(values []float64) float64 {

@@ -52,10 +52,9 @@ func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler) {
 		}
 		expect(b, bare, all, http.StatusOK)
 		expect(b, site, all, want)
-		for _, gc := range garbage {
+		for _, gc := range []garbage{gcOff, gcOn} {
 			b.Run("traffic="+answer.traffic+"/gc="+gc.name, func(b *testing.B) {
-				collect(b, gc.percent)
-				compare(b, bare, site, all, gc.slice)
+				compare(b, bare, site, all, gc)
 			})
 		}
 	}
