@@ -257,12 +257,12 @@ func TestNobodyWaitsForStatements(t *testing.T) {
 			_, _ = io.WriteString(w, statements)
 		}))
 		r, began := newRequest("GET", "/", chrome), time.Now()
-		if rules := ts.known(r); rules != nil || time.Since(began) != 0 {
+		if rules := ts.known(hostOf(r)); rules != nil || time.Since(began) != 0 {
 			t.Errorf("before the first load: got %v after %s, want nothing at once", rules, time.Since(began))
 		}
 		close(release)
 		synctest.Wait()
-		if ts.known(r) == nil {
+		if ts.known(hostOf(r)) == nil {
 			t.Error("after the first load: got nothing, want the rules")
 		}
 	})

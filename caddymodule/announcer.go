@@ -35,7 +35,7 @@ func (h *Handler) announcer(w http.ResponseWriter, r *http.Request, a *asked, j 
 	if h.settings.announce == 0 {
 		return nil
 	}
-	rules := h.loader.known(r).held()
+	rules := h.loader.known(a.host).held()
 	if rules == nil || h.settings.announce&rules.states == 0 {
 		return nil
 	}

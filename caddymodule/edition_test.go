@@ -194,7 +194,7 @@ func TestRulesAndTheirHistoryAreOfOnePiece(t *testing.T) {
 		}
 	}()
 	for {
-		e := hs.inForce(&http.Request{Host: "site.example"})
+		e := hs.inForce(&http.Request{}, "site.example")
 		if e.earlier != nil {
 			var now, before int
 			_, _ = fmt.Sscanf(e.text, "User-agent: *\nDisallow: /%d/", &now)

@@ -34,7 +34,7 @@ func (h *Handler) inGrace(r *http.Request, e *edition, j *judgement) *before {
 	if h.settings.grace == 0 || e.earlier == nil || h.now().Sub(e.earlier.changed) >= h.settings.grace {
 		return nil
 	}
-	read, version := h.shared.ledger.Fetched(hostOf(r), j.who.Name, j.who.Class.String(), j.proof.standing())
+	read, version := h.shared.ledger.Fetched(j.site, j.who.Name, j.who.Class.String(), j.proof.standing())
 	if version == e.version || read.After(e.earlier.changed) {
 		return nil
 	}

@@ -45,7 +45,7 @@ type judgement struct {
 	until      time.Time            // for banned: when the ban ends
 	refused    bool                 // the request is not to be served
 	at         time.Time            // when it was judged
-	site       string               // the host that was asked
+	site       string               // the host that was asked, as it came: handlers behind may change it
 	version    string               // of the robots.txt that was in force
 	before     *before              // what held before the rules changed, while the client may go by it
 }
@@ -82,7 +82,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	switch {
 	case a.path == robotsPath:
 		defer h.reading(r, a, j)()
-		if h.settings.serve && h.serveRules(w, r) {
+		if h.settings.serve && h.serveRules(w, r, a.host) {
 			return nil
 		}
 		return next.ServeHTTP(w, r)
@@ -94,7 +94,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		return h.serveObserved(w, r, next, a, j)
 	}
 	if j.vars.claim() {
-		h.arrives(r, j)
+		h.arrives(j)
 		h.note(r, a, j, j.status())
 	}
 	return h.refuse(w, r, j)
@@ -102,7 +102,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 
 // consider judges a request: at a second look where need be, and never for /robots.txt.
 func (h *Handler) consider(r *http.Request, a *asked, sent string, who *crawler.Identity) judgement {
-	j := judgement{who: who, vars: variablesOf(r)}
+	j := judgement{who: who, vars: variablesOf(r), site: a.host}
 	if h.settings.secondLook && who.Class != crawler.Robot {
 		j.who, j.proof = h.lookAgain(r, a, sent, who)
 	}
@@ -152,7 +152,7 @@ func (h *Handler) isOwn(r *http.Request) bool {
 
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
-	rules := h.loader.inForce(r)
+	rules := h.loader.inForce(r, a.host)
 	j.version = rules.version
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
 		j.who, j.proof = h.prover.prove(r, a, j.who)

@@ -90,7 +90,7 @@ func mayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawle
 // another handler has judged it meanwhile.
 func (h *Handler) serveAllowed(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) error {
 	if j.isNoted() {
-		h.arrives(r, j)
+		h.arrives(j)
 		if mine := j.vars.join(); mine != 0 {
 			defer func() {
 				if j.vars.isLast(mine) {
@@ -102,12 +102,11 @@ func (h *Handler) serveAllowed(w http.ResponseWriter, r *http.Request, next cadd
 	return next.ServeHTTP(w, r)
 }
 
-// arrives keeps when the request came and to which site, which handlers behind may change.
-func (h *Handler) arrives(r *http.Request, j *judgement) {
+// arrives keeps when the request came, if that is not known yet.
+func (h *Handler) arrives(j *judgement) {
 	if j.at.IsZero() {
 		j.at = h.now()
 	}
-	j.site = hostOf(r)
 }
 
 // note writes a request into the ledger.
@@ -131,7 +130,7 @@ func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next cad
 	if !j.vars.claim() {
 		return next.ServeHTTP(w, r)
 	}
-	h.arrives(r, j)
+	h.arrives(j)
 	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
 	defer func() {
 		status := rec.Status()

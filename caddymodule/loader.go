@@ -117,34 +117,31 @@ func (l *loader) meet(r *http.Request) {
 	}
 }
 
-// rules returns the rules for the host of r, as inForce does.
-func (l *loader) rules(r *http.Request) *ruleset { return l.inForce(r).ruleset }
-
-// inForce returns the rules for the host of r together with what held before them. The
-// first request of a host waits for them, no longer than loadTimeout; no other ever waits.
-func (l *loader) inForce(r *http.Request) *edition {
-	s := l.siteOf(r)
+// inForce returns the rules for the host, as hostOf gives it, together with what held before
+// them. The first request r of a host waits for them, no longer than loadTimeout; no other
+// ever waits.
+func (l *loader) inForce(r *http.Request, host string) *edition {
+	s := l.siteOf(host)
 	if e := s.current.Load(); e != nil {
 		return e
 	}
 	return l.await(r.Context(), s)
 }
 
-// known returns the rules for the host of r, nil while there are none: it waits for nothing,
-// but has them loaded.
-func (l *loader) known(r *http.Request) *edition {
-	s := l.siteOf(r)
+// known returns the rules for the host, nil while there are none: it waits for nothing, but
+// has them loaded.
+func (l *loader) known(host string) *edition {
+	s := l.siteOf(host)
 	if s.current.Load() == nil {
 		l.begin(s)
 	}
 	return s.current.Load()
 }
 
-// siteOf returns the site that r came to, made if need be.
-func (l *loader) siteOf(r *http.Request) *site {
-	host := ""
-	if l.perHost {
-		host = hostOf(r)
+// siteOf returns the site that has this host, made if need be.
+func (l *loader) siteOf(host string) *site {
+	if !l.perHost {
+		host = ""
 	}
 	if s, ok := l.sites.get(host); ok {
 		return s

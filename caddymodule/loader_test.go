@@ -66,6 +66,9 @@ func newTestSiteWith(t *testing.T, h *Handler, server http.Handler, sources ...S
 	return &testSite{loader: l, site: l.site(host), log: logs}
 }
 
+// rules returns the rules in force for a request.
+func (ts *testSite) rules(r *http.Request) *ruleset { return ts.inForce(r, hostOf(r)).ruleset }
+
 // disallows tells whether the rules in force keep robots from path.
 func (ts *testSite) disallows(path string) bool {
 	rules := ts.site.current.Load()

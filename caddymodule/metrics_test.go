@@ -252,7 +252,7 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 	r := newRequest("GET", "/", gptBot)
 	who := th.shared.crawlers.Identify(gptBot)
 	j := &judgement{who: who}
-	j.decision.Binding = th.loader.rules(r).find(who)
+	j.decision.Binding = th.loader.inForce(r, "site.example").find(who)
 	if got := testing.AllocsPerRun(200, func() { th.count(r, "site.example", j) }); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
 	}
@@ -269,8 +269,8 @@ func BenchmarkCount(b *testing.B) {
 			r := newRequest("GET", "/", agent)
 			who := th.shared.crawlers.Identify(agent)
 			j := &judgement{who: who}
-			if j.decision.Binding = th.loader.rules(r).find(who); j.decision.Binding == nil {
-				j.decision.Binding = th.loader.rules(r).policy.Default()
+			if j.decision.Binding = th.loader.inForce(r, "site.example").find(who); j.decision.Binding == nil {
+				j.decision.Binding = th.loader.inForce(r, "site.example").policy.Default()
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -124,7 +124,7 @@ func (h *Handler) budget(r *http.Request, j *judgement) ratelimit.Key {
 	if robot == "" {
 		robot = clientAddress(r)
 	}
-	key := ratelimit.Key{Site: hostOf(r), Robot: robot, Standing: j.proof.standing()}
+	key := ratelimit.Key{Site: j.site, Robot: robot, Standing: j.proof.standing()}
 	if h.settings.observe {
 		key.Standing = observedStandings[key.Standing]
 	}

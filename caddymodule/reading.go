@@ -27,8 +27,8 @@ func (h *Handler) reading(r *http.Request, a *asked, j *judgement) (over func())
 	if a.method != http.MethodGet {
 		return func() {}
 	}
-	h.arrives(r, j)
-	site, addr := h.loader.siteOf(r), provedAddress(r)
+	h.arrives(j)
+	site, addr := h.loader.siteOf(a.host), provedAddress(r)
 	if site.current.Load() == nil {
 		h.loader.begin(site) // it may be loaded when this is over
 	}

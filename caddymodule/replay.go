@@ -125,6 +125,7 @@ func (r *replay) judge(one *arrival) {
 	}
 	r.now = one.time
 	r.agent[0], r.request.Host = rec.UserAgent, rec.Host
+	a.host = hostOf(r.request)
 	clear(r.vars)
 	r.vars[caddyhttp.ClientIPVarKey] = rec.Address
 	j := r.h.consider(r.request, &a, rec.UserAgent, one.who)

@@ -10,8 +10,8 @@ import (
 // while there is none that could be told: robots are allowed everything then, unless the
 // owner would have them stay out, which a robots.txt that answers 503 says too (RFC 9309,
 // 2.3.1.4).
-func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request) bool {
-	e := h.loader.inForce(r)
+func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request, host string) bool {
+	e := h.loader.inForce(r, host)
 	header := w.Header()
 	refresh := strconv.Itoa(int(h.settings.refresh.Seconds()))
 	if !e.loaded {

@@ -11,6 +11,7 @@ import (
 // asked is what a client asked for: the request line, before any rewrite.
 type asked struct {
 	method string
+	host   string // without port, in small letters
 	target string // path and query as they stood on the request line
 	path   string // decoded, as the server understands it
 	query  string // raw
@@ -25,7 +26,7 @@ func askedFor(r *http.Request) asked {
 	if !strings.HasPrefix(uri, "/") {
 		uri = u.RequestURI() // absolute-form, or a request made in a test
 	}
-	return asked{method: r.Method, target: uri, path: u.Path, query: u.RawQuery}
+	return asked{method: r.Method, host: hostOf(r), target: uri, path: u.Path, query: u.RawQuery}
 }
 
 // otherReading returns the target that a file server would find at a path which names
@@ -44,22 +45,15 @@ func (a *asked) otherReading() (target string, ok bool) {
 	return target, target != a.target
 }
 
-// peculiar tells whether the path might name another one. It looks at octets only, since
+// peculiar tells whether the path might name another one. It looks for octets only, since
 // nearly all paths are ordinary.
 func (a *asked) peculiar() bool {
-	for i := 0; i < len(a.target); i++ {
-		switch a.target[i] {
-		case '?':
-			return false
-		case '%', '#':
-			return true
-		case '/':
-			if i+1 < len(a.target) && (a.target[i+1] == '/' || a.target[i+1] == '.') {
-				return true
-			}
-		}
+	path := a.target
+	if query := strings.IndexByte(path, '?'); query >= 0 {
+		path = path[:query]
 	}
-	return false
+	return strings.IndexByte(path, '%') >= 0 || strings.IndexByte(path, '#') >= 0 ||
+		strings.Contains(path, "//") || strings.Contains(path, "/.")
 }
 
 // resolve removes empty, "." and ".." segments from a decoded path (RFC 3986, 5.2.4). A

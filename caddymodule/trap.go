@@ -137,7 +137,7 @@ func (h *Handler) springs(r *http.Request, a *asked) bool {
 	if !h.isTrap(path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
 		return false
 	}
-	return !decide(h.loader.rules(r).policy.Default(), a).Allowed()
+	return !decide(h.loader.inForce(r, a.host).policy.Default(), a).Allowed()
 }
 
 func (h *Handler) isTrap(path string) bool {
@@ -162,10 +162,10 @@ func prefetches(r *http.Request) bool {
 func (h *Handler) caught(r *http.Request, a *asked, sent string) bool {
 	now, address := h.now(), clientAddress(r)
 	if !h.springs(r, a) {
-		return h.shared.trapped.has(hostOf(r), address, sent, now)
+		return h.shared.trapped.has(a.host, address, sent, now)
 	}
 	c := capture{
-		At: now, Until: now.Add(h.settings.trapFor), Host: hostOf(r), Path: a.path,
+		At: now, Until: now.Add(h.settings.trapFor), Host: strings.Clone(a.host), Path: a.path,
 		Address: strings.Clone(address), UserAgent: strings.Clone(sent[:min(len(sent), crawler.MaxLength)]),
 	}
 	if h.shared.trapped.add(c) {
