@@ -20,7 +20,7 @@ type garbage struct {
 
 var (
 	gcOff = garbage{"off", -1, time.Millisecond}
-	gcOn  = garbage{"on", 100, 30 * time.Millisecond}
+	gcOn  = garbage{"on", 100, 15 * time.Millisecond}
 )
 
 // compare serves the same requests at two sites in turn, in slices so short that whatever
@@ -41,14 +41,11 @@ func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garb
 		}
 		from := all[next%len(all):]
 		next += n
-		// The order cancels what grows or shrinks meanwhile, such as the heap, and what the
-		// middle gains by coming last.
-		var first, second time.Duration
-		if len(costs)%2 == 0 {
-			first, second = around(bare, site, from, n)
-		} else {
-			second, first = around(site, bare, from, n)
-		}
+		// The order cancels what grows or shrinks meanwhile, such as the heap, and what comes
+		// from being the first or the last.
+		first, second := around(bare, site, from, n)
+		last, between := around(site, bare, from, n)
+		first, second = (first+between)/2, (second+last)/2
 		costs, added = append(costs, float64(second)), append(added, float64(second-first))
 	}
 	b.ReportMetric(median(costs), "ns/op")
@@ -103,7 +100,7 @@ func allocations(h http.Handler, all []*http.Request) float64 {
 
 func median(values []float64) float64 {
 	slices.Sort(values)
-	return values[len(values)/2]
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
 // expect ends the benchmark if any of the requests is not answered with status.
