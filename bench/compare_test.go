@@ -20,7 +20,7 @@ type garbage struct {
 
 var (
 	gcOff = garbage{"off", -1, time.Millisecond}
-	gcOn  = garbage{"on", 100, 15 * time.Millisecond}
+	gcOn  = garbage{"on", 100, 30 * time.Millisecond}
 )
 
 // compare serves the same requests at two sites in turn, in slices so short that whatever
