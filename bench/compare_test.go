@@ -31,20 +31,18 @@ func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garb
 	b.Helper()
 	before := debug.SetGCPercent(gc.percent)
 	defer debug.SetGCPercent(before)
-	n := max(int(gc.slice/max(cost(bare, all, few), cost(site, all, few), time.Microsecond)), few)
+	next := &stream{all: all}
+	n := max(int(gc.slice/max(cost(bare, next, few), cost(site, next, few), time.Microsecond)), few)
 	var costs, added []float64
-	next := 0
 	for b.Loop() {
 		if gc == gcOff {
 			runtime.GC()
-			cost(bare, all, few) // the collector leaves cold caches
+			cost(bare, next, few) // the collector leaves cold caches
 		}
-		from := all[next%len(all):]
-		next += n
 		// The order cancels what grows or shrinks meanwhile, such as the heap, and what comes
 		// from being the first or the last.
-		first, second := around(bare, site, from, n)
-		last, between := around(site, bare, from, n)
+		first, second := around(bare, site, next, n)
+		last, between := around(site, bare, next, n)
 		first, second = (first+between)/2, (second+last)/2
 		costs, added = append(costs, float64(second)), append(added, float64(second-first))
 	}
@@ -54,21 +52,28 @@ func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garb
 }
 
 // around returns the costs of requests at outer, before and after, and at inner, in between.
-func around(outer, inner http.Handler, all []*http.Request, n int) (_, _ time.Duration) {
-	first := cost(outer, all, n)
-	between := cost(inner, all, n) + cost(inner, all, n)
-	return (first + cost(outer, all, n)) / 2, between / 2
+func around(outer, inner http.Handler, next *stream, n int) (_, _ time.Duration) {
+	first := cost(outer, next, n)
+	between := cost(inner, next, n) + cost(inner, next, n)
+	return (first + cost(outer, next, n)) / 2, between / 2
 }
 
 // few requests are enough to see about how long one takes.
 const few = 8
 
-// cost returns the CPU time of each of n requests, which are all in turn.
-func cost(h http.Handler, all []*http.Request, n int) time.Duration {
+// stream is requests that come over and over.
+type stream struct {
+	all  []*http.Request
+	next int
+}
+
+// cost returns the CPU time of each of the next n requests.
+func cost(h http.Handler, s *stream, n int) time.Duration {
 	w := &discard{header: make(http.Header)}
 	begun := spent()
-	for i := range n {
-		serve(h, w, all[i%len(all)])
+	for range n {
+		serve(h, w, s.all[s.next%len(s.all)])
+		s.next++
 	}
 	return (spent() - begun) / time.Duration(n)
 }
