@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -34,10 +35,14 @@ func runCommand(tb testing.TB, folder string, stdin io.Reader, args ...string) r
 	var out, errs bytes.Buffer
 	run.Stdout, run.Stderr = &out, &errs
 	began := time.Now()
-	if err := run.Run(); run.ProcessState == nil {
+	if err := run.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	return ranCommand{out.String(), errs.String(), run.ProcessState.ExitCode(), peakMemory(run.ProcessState), time.Since(began)}
+	peak := peakMemory(run.Process.Pid, func() *os.ProcessState {
+		_ = run.Wait() // what it returned is in the state
+		return run.ProcessState
+	})
+	return ranCommand{out.String(), errs.String(), run.ProcessState.ExitCode(), peak, time.Since(began)}
 }
 
 // case is a line of a file of cases.

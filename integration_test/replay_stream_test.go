@@ -57,6 +57,9 @@ func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte
 		t.Fatalf("got status %d, %q", got.status, got.err)
 	}
 	t.Logf("%d MiB in %d lines took %s and %d MiB of memory", octets>>20, lines, got.took.Round(time.Millisecond), got.peak>>20)
+	if got.peak == 0 {
+		t.Error("how much memory it took is not known")
+	}
 	if got.peak > maxReplayMemory && !raceDetector { // which takes much more itself
 		t.Errorf("memory: got %d MiB, want at most %d MiB", got.peak>>20, maxReplayMemory>>20)
 	}
