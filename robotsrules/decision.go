@@ -140,20 +140,31 @@ var rewriteBuffers = sync.Pool{New: func() any { return new([]byte) }}
 // is a function of its own so that Decide needs no room for the rewritten text.
 func (b *Binding) decideRewritten(target string) Decision {
 	var buf [1024]byte
-	if most := 1 + maxGrowth*len(target); most <= len(buf) {
-		return b.decide(view(b.rewrite(buf[:0], target)))
-	}
-	long := rewriteBuffers.Get().(*[]byte)
-	*long = b.rewrite((*long)[:0], target)
-	d := b.decide(view(*long))
-	if cap(*long) <= maxKeptBuffer {
-		rewriteBuffers.Put(long)
-	}
+	text, long := b.rewritten(buf[:], target)
+	d := b.decide(text)
+	keepBuffer(long)
 	return d
+}
+
+// rewritten returns target in the form that is compared: in buf if it has room for it, else
+// in a buffer that keepBuffer takes when the text is no longer needed.
+func (b *Binding) rewritten(buf []byte, target string) (text string, long *[]byte) {
+	if most := 1 + maxGrowth*len(target); most <= len(buf) {
+		return view(b.rewrite(buf[:0], target)), nil
+	}
+	long = rewriteBuffers.Get().(*[]byte)
+	*long = b.rewrite((*long)[:0], target)
+	return view(*long), long
 }
 
 // maxKeptBuffer is how large a buffer may be that waits for its next use.
 const maxKeptBuffer = 64 << 10
+
+func keepBuffer(long *[]byte) {
+	if long != nil && cap(*long) <= maxKeptBuffer {
+		rewriteBuffers.Put(long)
+	}
+}
 
 // rewrite appends target in the form that is compared: with a path, and in
 // canonical text but in the dialect of 1994, which compares what is written.

@@ -58,15 +58,9 @@ func (b *Binding) state(target string) (s Statement) {
 // stateRewritten is to State what decideRewritten is to Decide.
 func (b *Binding) stateRewritten(target string) Statement {
 	var buf [1024]byte
-	if most := 1 + maxGrowth*len(target); most <= len(buf) {
-		return b.state(view(b.rewrite(buf[:0], target)))
-	}
-	long := rewriteBuffers.Get().(*[]byte)
-	*long = b.rewrite((*long)[:0], target)
-	s := b.state(view(*long))
-	if cap(*long) <= maxKeptBuffer {
-		rewriteBuffers.Put(long)
-	}
+	text, long := b.rewritten(buf[:], target)
+	s := b.state(text)
+	keepBuffer(long)
 	return s
 }
 
