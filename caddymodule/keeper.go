@@ -76,17 +76,8 @@ func (k *keeper) close() {
 
 func (k *keeper) run(stop <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
-	ticker := time.NewTicker(k.every)
-	defer ticker.Stop()
 	k.save() // which reads first
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ticker.C:
-			k.save()
-		}
-	}
+	every(k.every, stop, k.save)
 }
 
 // complete tells whether what the storage had is in. It may wait for the storage.

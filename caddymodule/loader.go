@@ -72,19 +72,7 @@ func (l *loader) start(ctx context.Context) {
 	if !l.perHost {
 		l.begin(l.site(""))
 	}
-	tick := l.tick()
-	go func() {
-		ticker := time.NewTicker(tick)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				l.refresh(l.now())
-			}
-		}
-	}()
+	go every(l.tick(), ctx.Done(), func() { l.refresh(l.now()) })
 }
 
 // tick is how often sites are looked over. A site is loaded again one tick before its

@@ -116,16 +116,7 @@ func (p *publisher) all() []*member {
 
 func (p *publisher) run(ctx context.Context, done chan<- struct{}) {
 	defer close(done)
-	ticker := time.NewTicker(publishEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			p.publish(ctx, p.all()...)
-		}
-	}
+	every(publishEvery, ctx.Done(), func() { p.publish(ctx, p.all()...) })
 }
 
 // publish publishes the ledger for those members for whom it is time. Before all that the

@@ -98,16 +98,8 @@ func (ls *rangeLists) at(place string) *rangeList {
 
 // run looks after the lists until ctx ends.
 func (ls *rangeLists) run(ctx context.Context) {
-	ticker := time.NewTicker(time.Minute)
-	defer ticker.Stop()
-	for {
-		ls.loadDue(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	ls.loadDue(ctx)
+	every(time.Minute, ctx.Done(), func() { ls.loadDue(ctx) })
 }
 
 // loadDue loads the lists whose time has come.
