@@ -109,13 +109,17 @@ func (h *Handler) arrives(j *judgement) {
 	}
 }
 
+// event is what a ledger is told of a judgement, but for what was asked for and what decided.
+func (j *judgement) event() compliance.Event {
+	return compliance.Event{
+		Time: j.at, Site: j.site, Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
+		Verdict: j.verdict, Refused: j.refused, Version: j.version, Record: j.decision.Binding.Token(),
+	}
+}
+
 // note writes a request into the ledger.
 func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
-	e := compliance.Event{
-		Time: j.at, Site: j.site, Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
-		Verdict: j.verdict, Refused: j.refused, Version: j.version,
-		Record: j.decision.Binding.Token(),
-	}
+	e := j.event()
 	if j.verdict.Disobedient() {
 		e.Line, e.Rule = j.line, j.cause()
 		e.Method, e.Path, e.Status, e.Address = a.method, a.target, status, clientAddress(r)

@@ -42,7 +42,8 @@ func (h *Handler) reading(r *http.Request, a *asked, j *judgement) (over func())
 
 // noteReading notes that a client has read the /robots.txt of a site.
 func (h *Handler) noteReading(r *http.Request, s *site, addr netip.Addr, j *judgement) {
-	e := compliance.Event{Time: j.at, Site: j.site, Robot: j.who.Name, Class: j.who.Class.String(), RobotsTxt: true}
+	e := j.event()
+	e.RobotsTxt = true
 	if rules := s.current.Load().held(); rules != nil {
 		e.Version, e.Record = rules.version, h.binding(rules, j).Token()
 	}

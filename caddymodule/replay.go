@@ -163,12 +163,11 @@ func (r *replay) note(rec *accesslog.Record, a *asked, j *judgement) {
 	if j.refused {
 		*r.counts.refused(j.who.Class)++
 	}
-	r.ledger.Note(&compliance.Event{
-		Time: r.now, Site: r.site, Robot: j.who.Name, Class: j.who.Class.String(), Standing: j.proof.standing(),
-		Verdict: j.verdict, Refused: j.refused, RobotsTxt: a.path == robotsPath, Version: r.version,
-		Record: binding.Token(), Line: j.line, Rule: j.rule,
-		Method: rec.Method, Path: a.target, Address: rec.Address, Status: rec.Status, WholeAddress: r.whole,
-	})
+	e := j.event()
+	e.Time, e.Site, e.Version, e.Record, e.RobotsTxt = r.now, r.site, r.version, binding.Token(), a.path == robotsPath
+	e.Line, e.Rule = j.line, j.rule
+	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, a.target, rec.Address, rec.Status, r.whole
+	r.ledger.Note(&e)
 }
 
 // refused is the count of refusals of a class.
