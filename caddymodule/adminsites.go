@@ -70,16 +70,10 @@ func (st *siteState) record(l *loader, now time.Time) siteRecord {
 	if e == nil {
 		return rec
 	}
-	rec.Version, rec.Octets, rec.Records, rec.Rules = e.version, len(e.text), len(e.file.Groups), e.rules()
+	f := e.figures()
+	rec.Version, rec.Octets, rec.Records, rec.Rules = e.version, len(e.text), len(e.file.Groups), f.rules
+	rec.Errors, rec.Warnings = f.diagnostics[robotsrules.Error], f.diagnostics[robotsrules.Warning]
 	rec.Since, rec.Denied = e.since.UTC(), e.denied
-	for _, d := range e.diagnostics {
-		switch d.Severity {
-		case robotsrules.Error:
-			rec.Errors++
-		case robotsrules.Warning:
-			rec.Warnings++
-		}
-	}
 	return rec
 }
 

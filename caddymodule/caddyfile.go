@@ -61,17 +61,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // sources are joined in their order. Any other option that repeats, and values that make no sense
 // together, are errors.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.Errf("robots takes no argument, but %q stands there; options go into a block: robots { ... }", d.Val())
-	}
-	seen := make(map[string]int) // option -> line
-	for d.NextBlock(0) {
-		option := d.Val()
-		if line, ok := seen[option]; ok && !slices.Contains(repeatable, option) {
-			return d.Errf("%s was set already, on line %d; write it once", option, line)
-		}
-		seen[option] = d.Line()
+	err := parseBlock(d, repeatable, func(option string) error {
 		if err := h.parseOption(d, option); err != nil {
 			return err
 		}
@@ -82,6 +72,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		if _, err := parseExemptions(h.Exempt); err != nil {
 			return d.WrapErr(err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	s, err := h.readOptions()
 	if err == nil {
@@ -89,6 +83,27 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	if err != nil {
 		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// parseBlock reads a directive that has no argument, only a block of options, of which none
+// but the repeatable ones may stand there twice.
+func parseBlock(d *caddyfile.Dispenser, repeatable []string, parse func(option string) error) error {
+	d.Next()
+	if directive := d.Val(); d.NextArg() {
+		return d.Errf("%s takes no argument, but %q stands there; options go into a block: %[1]s { ... }", directive, d.Val())
+	}
+	seen := make(map[string]int) // option -> line
+	for d.NextBlock(0) {
+		option := d.Val()
+		if line, ok := seen[option]; ok && !slices.Contains(repeatable, option) {
+			return d.Errf("%s was set already, on line %d; write it once", option, line)
+		}
+		seen[option] = d.Line()
+		if err := parse(option); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -257,6 +272,11 @@ func parseDuration(d *caddyfile.Dispenser, option string, duration *caddy.Durati
 	if err := oneArgument(d, option, &value, "a duration such as "+like); err != nil {
 		return err
 	}
+	return readDuration(d, option, value, duration, like)
+}
+
+// readDuration reads a duration that is more than nothing.
+func readDuration(d *caddyfile.Dispenser, option, value string, duration *caddy.Duration, like string) error {
 	parsed, err := caddy.ParseDuration(value)
 	if err != nil || parsed <= 0 {
 		return d.Errf("%s: %q is not a duration; write one such as %s", option, value, like)
@@ -298,12 +318,8 @@ func (h *Handler) parseTooFast(d *caddyfile.Dispenser) error {
 		return nil
 	}
 	if len(values) == 2 && values[0] == "wait" {
-		longest, err := caddy.ParseDuration(values[1])
-		if err != nil || longest <= 0 {
-			return d.Errf("too_fast wait: %q is not a duration; write one such as 10s", values[1])
-		}
-		h.TooFast, h.MaxWait = values[0], caddy.Duration(longest)
-		return nil
+		h.TooFast = values[0]
+		return readDuration(d, "too_fast wait", values[1], &h.MaxWait, "10s")
 	}
 	return d.Err("too_fast: write refuse, observe, or wait and a duration, such as too_fast wait 10s")
 }

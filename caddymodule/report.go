@@ -120,12 +120,8 @@ func links(self string, q *reportQuery) []compliance.Link {
 		return nil
 	}
 	link := func(text, format string) compliance.Link {
-		values := url.Values{"format": {format}}
-		for name, value := range map[string]string{"site": q.Site, "robot": q.Robot, "class": q.Class, "standing": q.Standing} {
-			if value != "" {
-				values.Set(name, value)
-			}
-		}
+		values := q.Values()
+		values.Set("format", format)
 		return compliance.Link{Text: text, Target: self + "?" + values.Encode()}
 	}
 	return []compliance.Link{
@@ -137,10 +133,9 @@ func links(self string, q *reportQuery) []compliance.Link {
 func (sh *shared) texts() map[string]string {
 	texts := make(map[string]string)
 	for _, h := range sh.handlers() {
-		sites, _ := h.loader.sites.all()
-		for _, s := range sites {
-			if rules := s.current.Load(); rules != nil {
-				texts[rules.version] = rules.text
+		for _, st := range h.loader.states() {
+			if st.edition != nil {
+				texts[st.edition.version] = st.edition.text
 			}
 		}
 	}

@@ -114,47 +114,33 @@ func parseReportPage(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, 
 //		refresh <duration> | off
 //	}
 func (p *ReportPage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.Errf("robots_report takes no argument, but %q stands there; options go into a block: robots_report { ... }", d.Val())
-	}
-	seen := make(map[string]int) // option -> line
-	for d.NextBlock(0) {
-		option := d.Val()
-		if line, ok := seen[option]; ok {
-			return d.Errf("%s was set already, on line %d; write it once", option, line)
-		}
-		seen[option] = d.Line()
+	return parseBlock(d, nil, func(option string) error {
 		switch option {
 		case "sites":
 			if p.Sites = d.RemainingArgs(); len(p.Sites) == 0 {
 				return d.Err("sites: write the hosts that are shown, such as example.com")
 			}
+			return nil
 		case "refresh":
-			if err := p.parseRefresh(d); err != nil {
-				return err
-			}
-		default:
-			return d.Errf("unrecognized robots_report option %q; the options are refresh, sites", option)
+			return p.parseRefresh(d)
 		}
-	}
-	return nil
+		return d.Errf("unrecognized robots_report option %q; the options are refresh, sites", option)
+	})
 }
 
 func (p *ReportPage) parseRefresh(d *caddyfile.Dispenser) error {
+	const like = "30s, or off"
 	var value string
-	if err := oneArgument(d, "refresh", &value, "a duration such as 30s, or off"); err != nil {
+	if err := oneArgument(d, "refresh", &value, "a duration such as "+like); err != nil {
 		return err
 	}
 	if value == "off" {
 		p.Refresh = -1
 		return nil
 	}
-	refresh, err := caddy.ParseDuration(value)
-	if err != nil || refresh <= 0 {
-		return d.Errf("refresh: %q is not a duration; write one such as 30s, or off", value)
+	if err := readDuration(d, "refresh", value, &p.Refresh, like); err != nil {
+		return err
 	}
-	p.Refresh = caddy.Duration(refresh)
 	if err := p.check(); err != nil {
 		return d.WrapErr(err)
 	}

@@ -21,13 +21,7 @@ func newLinks(self string) links {
 
 // to returns the address of a selection.
 func (l links) to(q Selection) string {
-	query := make(url.Values)
-	for _, f := range q.fields() {
-		if f.value != "" {
-			query.Set(f.name, f.value)
-		}
-	}
-	return string(l) + "?" + query.Encode()
+	return string(l) + "?" + q.Values().Encode()
 }
 
 // robot returns the address of a robot as an attribute: its own page or, in a file, its details. It is empty if

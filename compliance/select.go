@@ -3,6 +3,7 @@ package compliance
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,17 @@ type Selection struct{ Site, Robot, Class, Standing string }
 // fields are the fields by the names that they have in a query.
 func (q Selection) fields() [4]struct{ name, value string } {
 	return [...]struct{ name, value string }{{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing}}
+}
+
+// Values returns the selection as a query: site, robot, class and standing, those that are not empty.
+func (q Selection) Values() url.Values {
+	values := make(url.Values)
+	for _, f := range q.fields() {
+		if f.value != "" {
+			values.Set(f.name, f.value)
+		}
+	}
+	return values
 }
 
 // words says what is selected; nothing if that is everything.
