@@ -36,11 +36,11 @@ func (e *events) listens(name string) bool {
 }
 
 // refused tells of a refused request.
-func (e *events) refused(r *http.Request, a *asked, j *judgement, now time.Time) {
+func (e *events) refused(r *http.Request, a *asked, j *judgement, now func() time.Time) {
 	if !e.listens(refusedEvent) {
 		return
 	}
-	leftOut, ok := e.thinner.pass(now)
+	leftOut, ok := e.thinner.pass(now())
 	if !ok {
 		return
 	}

@@ -280,8 +280,9 @@ func (l *loader) enforce(s *site, failure error) {
 	l.publish(s, rules)
 	s.due.Store(l.now().Add(l.interval(s.documents) - l.tick()).UnixNano())
 	s.note(l.now(), failure)
-	l.report(s, previous, rules, fresh, failure)
-	l.loaded(load{s, previous, rules, failure})
+	ended := load{s, previous, rules, failure}
+	l.report(&ended, fresh)
+	l.loaded(ended)
 }
 
 // publish makes rules the ones that hold for s.

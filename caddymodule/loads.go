@@ -34,9 +34,13 @@ func (l *load) result() loadResult {
 	}
 }
 
-// isChange tells whether another text took the place of one that was in force.
+// isAnswer tells whether any source has given the rules: without one they are the site's own
+// for that case.
+func (l *load) isAnswer() bool { return l.failure == nil || l.site.everLoaded() }
+
+// isChange tells whether other rules took the place of those that were in force.
 func (l *load) isChange() bool {
-	return l.previous != nil && l.previous != l.rules && (l.failure == nil || l.site.everLoaded())
+	return l.previous != nil && l.previous != l.rules && l.isAnswer()
 }
 
 // loaded makes the end of a load known to metrics and events, as soon as Caddy has started.

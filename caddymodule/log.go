@@ -30,15 +30,20 @@ func sampled(log *zap.Logger) *zap.Logger {
 
 // report tells the log what a load brought: a failure once, until it is over; a change
 // with its lines; what is wrong in a text that was not met before.
-func (l *loader) report(s *site, previous, rules *ruleset, fresh bool, failure error) {
+func (l *loader) report(ended *load, fresh bool) {
+	s, previous, rules := ended.site, ended.previous, ended.rules
 	log := l.log
 	if s.host != "" {
 		log = log.With(zap.String("host", s.host))
 	}
-	l.reportFailure(log, s, failure)
+	l.reportFailure(log, s, ended.failure)
 	switch {
-	case previous == rules, failure != nil && !s.everLoaded():
-	case previous == nil:
+	case ended.isChange():
+		in, out := changedLines(previous.text, rules.text)
+		log.Info("robots.txt changed", append(rules.summary(),
+			zap.Int("lines_in", len(in)), zap.Int("lines_out", len(out)),
+			zap.Strings("in", first(in)), zap.Strings("out", first(out)))...)
+	case previous == nil && ended.isAnswer():
 		level, message := zap.DebugLevel, "robots.txt loaded" // the same text as another host's
 		if fresh {
 			level = zap.InfoLevel
@@ -47,11 +52,6 @@ func (l *loader) report(s *site, previous, rules *ruleset, fresh bool, failure e
 			message = "robots.txt is missing or empty"
 		}
 		log.Log(level, message, rules.summary()...)
-	default:
-		in, out := changedLines(previous.text, rules.text)
-		log.Info("robots.txt changed", append(rules.summary(),
-			zap.Int("lines_in", len(in)), zap.Int("lines_out", len(out)),
-			zap.Strings("in", first(in)), zap.Strings("out", first(out)))...)
 	}
 	if fresh && previous != rules {
 		reportDiagnostics(log, rules.diagnostics)

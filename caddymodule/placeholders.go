@@ -27,7 +27,7 @@ func (h *Handler) tell(r *http.Request, a *asked, j *judgement) {
 		return
 	}
 	if j.refused {
-		h.watched.events.refused(r, a, &told, h.now())
+		h.watched.events.refused(r, a, &told, h.now)
 	}
 	message := "robot refused"
 	if !j.refused {
