@@ -219,7 +219,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.loader = newLoader(h.settings, h.Sources, h.shared, h.notice, h.now)
 	h.loader.traps = h.Trap
 	if slices.ContainsFunc(h.loader.parts, part.stored) {
-		h.loader.kept = newSourceStore(ctx.Storage(), ctx.Logger())
+		h.loader.kept = newSourceStore(ctx.Storage(), ctx.Logger(), h.now)
 	}
 
 	background, stop := context.WithCancel(context.Background())

@@ -11,9 +11,6 @@ import (
 	"go.uber.org/zap"
 )
 
-// storageTime bounds what waits for the storage: to start and to stop.
-const storageTime = 5 * time.Second
-
 // keeper keeps something that this process remembers in Caddy's storage, so that a restart
 // loses nothing of it and a Caddy that is killed loses little. It is safe for concurrent use.
 type keeper struct {
@@ -106,9 +103,9 @@ func (k *keeper) load() {
 		return
 	}
 	if err := k.decode(data); err != nil {
-		aside := key + ".unreadable-" + k.now().UTC().Format("20060102T150405.000")
-		if err := place.storage.Store(ctx, aside, data); err != nil {
-			k.fail(place, k.what+" from before the restart cannot be read, nor set aside", key, err)
+		aside, failure := setAside(ctx, place.storage, key, data, k.now())
+		if failure != nil {
+			k.fail(place, k.what+" from before the restart cannot be read, nor set aside", key, failure)
 			return
 		}
 		place.log.Warn(k.what+" from before the restart cannot be read; they are set aside",

@@ -2,8 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,12 +22,6 @@ const (
 	// maxRangeList is how many octets of one are read.
 	maxRangeList = 8 << 20
 )
-
-// storage is the part of Caddy's storage that is needed.
-type storage interface {
-	Load(ctx context.Context, key string) ([]byte, error)
-	Store(ctx context.Context, key string, value []byte) error
-}
 
 // rangeLists are the lists of one handler, each once. They are loaded in the background;
 // a list that cannot be had keeps what it was, and one that was never had contains nobody
@@ -153,10 +145,7 @@ func (ls *rangeLists) fetch(ctx context.Context, list *rangeList) (document, err
 }
 
 // storageKey is where the list is kept.
-func (list *rangeList) storageKey() string {
-	sum := sha256.Sum256([]byte(list.place))
-	return "robots/ranges/" + hex.EncodeToString(sum[:16]) + ".json"
-}
+func (list *rangeList) storageKey() string { return addressKey("ranges", list.place) }
 
 // restore takes up what an earlier run has kept, so that a restart without network knows
 // the robots it knew.

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -19,6 +18,7 @@ import (
 type sourceStore struct {
 	storage storage
 	log     *zap.Logger
+	now     func() time.Time
 
 	mu     sync.Mutex      // guards the fields below
 	looked map[string]bool // what was read: a restart happens once
@@ -26,8 +26,8 @@ type sourceStore struct {
 	failed bool // the storage did not take it, and the log says so
 }
 
-func newSourceStore(where storage, log *zap.Logger) *sourceStore {
-	return &sourceStore{storage: where, log: log, looked: make(map[string]bool), saved: make(map[string][sha256.Size]byte)}
+func newSourceStore(where storage, log *zap.Logger, now func() time.Time) *sourceStore {
+	return &sourceStore{storage: where, log: log, now: now, looked: make(map[string]bool), saved: make(map[string][sha256.Size]byte)}
 }
 
 // keptSource is a document as it is stored. The text is kept octet for octet.
@@ -56,18 +56,11 @@ func (k keptSource) document() (*document, error) {
 	return &document{text: string(k.Text), forbidden: k.Forbidden, etag: k.ETag, lastModified: k.LastModified, since: k.Since}, nil
 }
 
-func hexSum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // stored tells whether the storage keeps what the part answers.
 func (p part) stored() bool { return p.address != "" }
 
 // storageKey is where the storage has what the part answered last.
-func (p part) storageKey() string {
-	return "robots/sources/" + hexSum([]byte(p.address))[:32] + ".json"
-}
+func (p part) storageKey() string { return addressKey("sources", p.address) }
 
 // load returns what the part answered before the restart, nil if that is not known. What
 // cannot be understood is told and kept aside.
@@ -98,9 +91,9 @@ func (st *sourceStore) load(ctx context.Context, p part) *document {
 		doc, err = kept.document()
 	}
 	if err != nil {
-		aside := key + ".unreadable"
+		aside, failure := setAside(ctx, st.storage, key, data, st.now())
 		log.Warn("what this source answered before the restart cannot be read; it is kept aside",
-			zap.String("aside", aside), zap.Error(errors.Join(err, st.storage.Store(ctx, aside, data))))
+			zap.String("aside", aside), zap.Error(errors.Join(err, failure)))
 		return nil
 	}
 	st.mu.Lock()

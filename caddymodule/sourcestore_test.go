@@ -59,7 +59,7 @@ func restarted(t *testing.T, where storage, sources ...Source) *testSite {
 	ts := newTestSite(t, nil, sources...)
 	ts.shared.lastGood = newTable[*document](maxHosts, maxHostText)
 	ts.shared.history = newTable[*past](maxHosts, maxHostText)
-	ts.kept = newSourceStore(where, ts.loader.log)
+	ts.kept = newSourceStore(where, ts.loader.log, ts.now)
 	return ts
 }
 
@@ -96,7 +96,7 @@ func TestAURLThatHangsAfterARestartKeepsNobodyWaitingInVain(t *testing.T) {
 		// No socket in the bubble: it would not be durably blocked.
 		after := newTestSite(t, nil, Source{URL: list.URL})
 		after.shared.lastGood = newTable[*document](maxHosts, maxHostText)
-		after.kept = newSourceStore(memory{key: where[key]}, zap.NewNop())
+		after.kept = newSourceStore(memory{key: where[key]}, zap.NewNop(), after.now)
 		after.parts[0].fetch = func(ctx context.Context, _ *site, _ *document) (document, error) {
 			<-ctx.Done()
 			return document{}, ctx.Err()
@@ -161,7 +161,7 @@ func TestBrokenStoredSourcesAreSetAside(t *testing.T) {
 			after := restarted(t, where, Source{URL: list.URL})
 			after.expect(t, "from the list itself", true)
 			after.logged(t, storedNotRead, 1)
-			if got := string(where[key+".unreadable"]); got != data {
+			if got := string(where[key+".unreadable-20261101T120000.000"]); got != data {
 				t.Errorf("set aside: got %q, want %q", got, data)
 			}
 			if len(where[key]) == 0 || string(where[key]) == data {
