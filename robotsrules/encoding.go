@@ -20,14 +20,10 @@ var plain = func() (t [256]bool) {
 
 // isCanonical reports whether s is canonical text.
 func isCanonical(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if plain[s[i]] {
-			continue
-		}
-		if s[i] != '%' || !isCanonicalEscape(s[i:]) {
+	for i, c := range []byte(s) {
+		if !plain[c] && (c != '%' || !isCanonicalEscape(s[i:])) {
 			return false
 		}
-		i += 2
 	}
 	return true
 }
