@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // site is what is known of one host, or of all of them where the sources do not differ.
@@ -103,6 +104,24 @@ func (l *loader) ownPart() part {
 // only for hosts that are not written that way.
 func hostOf(r *http.Request) string {
 	host := r.Host
+	for _, c := range []byte(host) {
+		if !inPlainHost[c] {
+			return plainHost(host)
+		}
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
+// inPlainHost tells the octets of a host that is in small letters and has no port.
+var inPlainHost = func() (t [256]bool) {
+	for c := range utf8.RuneSelf {
+		t[c] = c != ':' && (c < 'A' || c > 'Z')
+	}
+	return t
+}()
+
+// plainHost is hostOf for one that has a port or is not in small letters.
+func plainHost(host string) string {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host = host[:i]
 	}
