@@ -72,15 +72,19 @@ func (h *Handler) countReading(r *http.Request, host string, j *judgement, token
 const signatures = "signature"
 
 // countProof counts what was found of a client's claim, unless a handler before this one has.
-func (h *Handler) countProof(r *http.Request, p *proof) {
-	_, counted := proofOf(r)
-	switch {
-	case counted, p.claimed == "":
-	case h.prover.claims[p.claimed] != nil:
-		h.prover.claims[p.claimed].found[p.status].Add(1)
-	default:
-		h.shared.metrics.verifications(signatures)[p.status].Add(1)
+func (h *Handler) countProof(j *judgement) {
+	p := &j.proof
+	if p.claimed == "" {
+		return
 	}
+	if _, counted := j.vars.proof(); counted {
+		return
+	}
+	if c := h.prover.claims[p.claimed]; c != nil {
+		c.found[p.status].Add(1)
+		return
+	}
+	h.shared.metrics.verifications(signatures)[p.status].Add(1)
 }
 
 // countsOf returns where a request is counted.

@@ -576,7 +576,7 @@ func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
 		r := newRequest("GET", "/page/1?x=y", agent)
 		vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 		serve := func() {
-			delete(vars, countedKey) // a new request each time
+			delete(vars, markKey) // a new request each time
 			th.clock.advance(2 * time.Second)
 			if err := th.ServeHTTP(rec, r, bare); err != nil {
 				t.Fatal(err)

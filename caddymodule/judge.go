@@ -97,6 +97,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		h.arrives(j)
 		h.note(r, a, j, j.status())
 	}
+	j.vars.leave()
 	return h.refuse(w, r, j)
 }
 
@@ -157,8 +158,8 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	if h.prover != nil && j.who.Class == crawler.Robot && j.proof.claimed == "" && j.who != trappedRobot {
 		j.who, j.proof = h.prover.prove(r, a, j.who)
 	}
-	h.countProof(r, &j.proof)
-	j.proof.remember(r)
+	h.countProof(j)
+	j.proof.remember(j.vars)
 	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
 	if lies && h.settings.impostors == impostorsRefuse {
 		if !h.banned(r, j) {

@@ -89,15 +89,18 @@ func mayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawle
 // serveAllowed passes on a request that is allowed, and notes it when that is over, unless
 // another handler has judged it meanwhile.
 func (h *Handler) serveAllowed(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) error {
+	var mine turn
 	if j.isNoted() {
 		h.arrives(j)
-		if mine := j.vars.join(); mine != 0 {
-			defer func() {
-				if j.vars.isLast(mine) {
-					h.note(r, a, j, 0)
-				}
-			}()
-		}
+		mine = j.vars.join()
+	}
+	j.vars.leave()
+	if mine != 0 {
+		defer func() {
+			if j.vars.isLast(mine) {
+				h.note(r, a, j, 0)
+			}
+		}()
 	}
 	return next.ServeHTTP(w, r)
 }
@@ -131,7 +134,9 @@ func (h *Handler) note(r *http.Request, a *asked, j *judgement, status int) {
 
 // serveObserved serves a request that is only observed, and notes what it was answered.
 func (h *Handler) serveObserved(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, a *asked, j *judgement) (err error) {
-	if !j.vars.claim() {
+	mine := j.vars.claim()
+	j.vars.leave()
+	if !mine {
 		return next.ServeHTTP(w, r)
 	}
 	h.arrives(j)

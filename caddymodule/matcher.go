@@ -121,7 +121,7 @@ func (m *MatchCrawler) Cleanup() error {
 // Match tells whether r comes from one of the robots.
 func (m MatchCrawler) Match(r *http.Request) bool {
 	who := m.shared.crawlers.Identify(userAgent(r))
-	status, checked := proofOf(r)
+	status, checked := variablesOf(r).proof()
 	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
 		return false
 	}

@@ -304,7 +304,7 @@ func BenchmarkScrape(b *testing.B) {
 func TestSignaturesAreCountedTogether(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{Verify: &Verify{Signature: true}})
 	for _, host := range []string{"a.example", "b.example"} {
-		th.countProof(newRequest("GET", "/", gptBot), &proof{claimed: host, status: verify.Verified})
+		th.countProof(&judgement{proof: proof{claimed: host, status: verify.Verified}})
 	}
 	gather(t, th.shared).expect(t, "caddy_robots_verifications_total", series{
 		"result=verified robot=signature": 2, "result=impostor robot=signature": 0, "result=unverified robot=signature": 0,

@@ -24,7 +24,7 @@ func (h *Handler) pace(r *http.Request, j *judgement) {
 		}
 	}
 	d := h.demand(j, now)
-	if d.rate.Documents == 0 || !j.vars.first(countedKey) {
+	if d.rate.Documents == 0 || !j.vars.count() {
 		return
 	}
 	switch result, offence := h.take(r, j, d, now); {
@@ -112,9 +112,6 @@ func (h *Handler) tooFast(r *http.Request, j *judgement, d demand, result rateli
 		h.offend(r, j)
 	}
 }
-
-// countedKey is the request variable that says that a request was counted against a pace.
-const countedKey = "robots.counted"
 
 // budget is whose pace a request counts against: one for each robot of a site, however
 // many addresses it comes from. A client without a robot's name is its address. Nobody

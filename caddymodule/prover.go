@@ -195,18 +195,15 @@ const proofKey = "robots.proof"
 var proofWords = [...]any{verify.Unverified: verify.Unverified, verify.Verified: verify.Verified, verify.Impostor: verify.Impostor}
 
 // remember lets the crawler matcher know.
-func (p proof) remember(r *http.Request) {
-	if p.claimed == "" {
-		return
-	}
-	if vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		vars[proofKey] = proofWords[p.status]
+func (p proof) remember(v variables) {
+	if p.claimed != "" && v.all != nil {
+		v.all[proofKey] = proofWords[p.status]
 	}
 }
 
-// proofOf returns what a robots directive that r has passed found.
-func proofOf(r *http.Request) (verify.Status, bool) {
-	status, ok := caddyhttp.GetVar(r.Context(), proofKey).(verify.Status)
+// proof returns what a robots directive that the request has passed found.
+func (v variables) proof() (verify.Status, bool) {
+	status, ok := v.all[proofKey].(verify.Status)
 	return status, ok
 }
 

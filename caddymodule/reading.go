@@ -24,6 +24,7 @@ var atOnce = func() context.Context {
 // text was read; it must be called.
 func (h *Handler) reading(r *http.Request, a *asked, j *judgement) (over func()) {
 	mine := j.vars.join()
+	j.vars.leave()
 	if a.method != http.MethodGet {
 		return func() {}
 	}
