@@ -92,6 +92,7 @@ func requests(agents []string, hosts ...string) []*http.Request {
 	for _, host := range hosts {
 		for _, agent := range agents {
 			r := httptest.NewRequest("GET", fmt.Sprintf("http://%s/articles/2026/11/page-%d.html?from=%d", host, len(all)%97, len(all)%7), nil)
+			r.RequestURI = r.URL.RequestURI() // as on the request line
 			r.RemoteAddr = fmt.Sprintf("203.0.113.%d:4711", len(all)%250)
 			r.Header.Set("User-Agent", agent)
 			r.Header.Set("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
