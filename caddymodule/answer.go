@@ -106,7 +106,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *judgement) e
 	if err := siteAnswers(r, j); err != nil {
 		return err
 	}
-	body := j.explanation(h.now())
+	body := j.explanation(h.now)
 	set("Content-Type", "text/plain; charset=utf-8")
 	set("X-Content-Type-Options", "nosniff")
 	set("Content-Length", strconv.Itoa(len(body)))
@@ -153,7 +153,7 @@ func anyAnswers(routes caddyhttp.RouteList, r *http.Request) bool {
 }
 
 // explanation is the body of a refusal: for the person behind the robot.
-func (j *judgement) explanation(now time.Time) []byte {
+func (j *judgement) explanation(now func() time.Time) []byte {
 	b := make(explanation, 0, 512)
 	b.write(strconv.Itoa(j.status()), " ", http.StatusText(j.status()), "\n\n")
 	robot := j.robot()
@@ -191,7 +191,7 @@ func (j *judgement) explanation(now time.Time) []byte {
 		b.line("Pace:", j.throttle)
 	}
 	if j.retryAfter > 0 {
-		at := now.Add(time.Duration(j.retrySeconds()) * time.Second)
+		at := now().Add(time.Duration(j.retrySeconds()) * time.Second)
 		b.line("Come back:", "in ", strconv.FormatInt(j.retrySeconds(), 10), " seconds, at ", at.UTC().Format(http.TimeFormat))
 	}
 	for _, comment := range j.decision.Binding.Comments() {
@@ -205,15 +205,19 @@ func (j *judgement) explanation(now time.Time) []byte {
 type explanation []byte
 
 func (b *explanation) write(parts ...string) {
+	text := *b
 	for _, part := range parts {
-		*b = append(*b, part...)
+		text = append(text, part...)
 	}
+	*b = text
 }
 
 // line writes a line: what it is about, and from the same column on what there is to say.
 func (b *explanation) line(about string, parts ...string) {
 	const column = "            "
-	b.write(about, column[min(len(about), len(column)-1):])
-	b.write(parts...)
-	b.write("\n")
+	text := append(append(*b, about...), column[min(len(about), len(column)-1):]...)
+	for _, part := range parts {
+		text = append(text, part...)
+	}
+	*b = append(text, '\n')
 }

@@ -62,6 +62,7 @@ func BenchmarkHandler(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				delete(vars, markKey) // a new request each time
+				clear(w.header)
 				_ = th.ServeHTTP(w, r, next)
 			}
 		})
