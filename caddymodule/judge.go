@@ -50,6 +50,11 @@ type judgement struct {
 	before     *before              // what held before the rules changed, while the client may go by it
 }
 
+// newJudgement returns the judgement of a request that was not looked at yet.
+func newJudgement(r *http.Request, a *asked, who *crawler.Identity) judgement {
+	return judgement{who: who, vars: variablesOf(r), site: a.host}
+}
+
 // ServeHTTP passes people on, which is most of what it does, and has the others judged.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	h.loader.meet(r)
@@ -67,7 +72,8 @@ func (h *Handler) serveRobot(w http.ResponseWriter, r *http.Request, next caddyh
 		return next.ServeHTTP(w, r)
 	}
 	a := askedFor(r)
-	j := h.consider(r, &a, sent, who)
+	j := newJudgement(r, &a, who)
+	h.consider(r, &a, sent, &j)
 	said := h.announcer(w, r, &a, &j)
 	if said == nil {
 		return h.answer(w, r, next, &a, &j)
@@ -102,15 +108,13 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, next caddyhttp.
 }
 
 // consider judges a request: at a second look where need be, and never for /robots.txt.
-func (h *Handler) consider(r *http.Request, a *asked, sent string, who *crawler.Identity) judgement {
-	j := judgement{who: who, vars: variablesOf(r), site: a.host}
-	if h.settings.secondLook && who.Class != crawler.Robot {
-		j.who, j.proof = h.lookAgain(r, a, sent, who)
+func (h *Handler) consider(r *http.Request, a *asked, sent string, j *judgement) {
+	if h.settings.secondLook && j.who.Class != crawler.Robot {
+		j.who, j.proof = h.lookAgain(r, a, sent, j.who)
 	}
 	if a.path != robotsPath && h.bindable(j.who) {
-		h.judge(r, a, &j)
+		h.judge(r, a, j)
 	}
-	return j
 }
 
 // lookAgain returns who a client is that does not call itself a robot: one whose User-Agent

@@ -128,7 +128,8 @@ func (r *replay) judge(one *arrival) {
 	a.host = hostOf(r.request)
 	clear(r.vars)
 	r.vars[caddyhttp.ClientIPVarKey] = rec.Address
-	j := r.h.consider(r.request, &a, rec.UserAgent, one.who)
+	j := newJudgement(r.request, &a, one.who)
+	r.h.consider(r.request, &a, rec.UserAgent, &j)
 	r.note(rec, &a, &j)
 }
 
