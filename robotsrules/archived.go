@@ -66,7 +66,7 @@ func cutScheme(s string) (rest string, found bool) {
 	return rest, true
 }
 
-func (p *parser) timeGate(l line) {
+func (p *parser) timeGate(l *line) {
 	p.closeGate()
 	p.gate = openGate{seen: true}
 	if f := p.wrongGate(l.value); f != nil {
@@ -109,7 +109,7 @@ func (p *parser) closeGate() {
 	}
 }
 
-func (p *parser) archived(l line) {
+func (p *parser) archived(l *line) {
 	if !p.gate.seen {
 		p.report(l.number, findLoneArchived, detail{})
 		return

@@ -86,14 +86,33 @@ func (ds *diagnostics) add(line int, f *finding, d detail) {
 	if !ds.room(line) {
 		return
 	}
-	fill := strings.NewReplacer("{field}", d.field, "{text}", excerpt(d.text),
-		"{fix}", excerpt(d.fix), "{number}", strconv.Itoa(d.number))
 	ds.list = append(ds.list, Diagnostic{
 		Line:     line,
 		Severity: f.severity,
-		Message:  fill.Replace(f.message),
-		Instead:  fill.Replace(f.instead),
+		Message:  d.fill(f.message),
+		Instead:  d.fill(f.instead),
 	})
+}
+
+// fill returns text with the names in braces replaced by what they stand for.
+func (d detail) fill(text string) string {
+	var b strings.Builder
+	for {
+		before, name, found := strings.Cut(text, "{")
+		if b.WriteString(before); !found {
+			return b.String()
+		}
+		switch name, text, _ = strings.Cut(name, "}"); name {
+		case "field":
+			b.WriteString(d.field)
+		case "text":
+			b.WriteString(excerpt(d.text))
+		case "fix":
+			b.WriteString(excerpt(d.fix))
+		case "number":
+			b.WriteString(strconv.Itoa(d.number))
+		}
+	}
 }
 
 // put collects a finding that is made already.

@@ -49,13 +49,14 @@ func indexFrom(text string, c byte, from int) int {
 
 // trim returns s without blanks at its ends.
 func trim(s string) string {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
+	from, to := 0, len(s)
+	for from < to && (s[from] == ' ' || s[from] == '\t') {
+		from++
 	}
-	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
+	for from < to && (s[to-1] == ' ' || s[to-1] == '\t') {
+		to--
 	}
-	return s
+	return s[from:to]
 }
 
 // withoutComment returns what a line says: without its comment and outer blanks.
@@ -167,6 +168,14 @@ func fieldOf(name string, d Dialect) (f field, typo bool) {
 }
 
 func fieldCalled(name string) (f field, typo bool) {
+	switch name { // as most files write them
+	case "Disallow":
+		return disallow, false
+	case "Allow":
+		return allow, false
+	case "User-agent":
+		return userAgent, false
+	}
 	var buf [len("content-signal")]byte
 	if len(name) > len(buf) {
 		return unknownField, false

@@ -74,7 +74,7 @@ func (p *parser) read(number int, raw string) {
 	case l.typo:
 		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
 	}
-	p.take(l)
+	p.take(&l)
 }
 
 // blankLine ends the record in the older dialects (seed 001, section 3.2;
@@ -86,7 +86,7 @@ func (p *parser) blankLine(number int) {
 }
 
 // take files a line under the record or the file.
-func (p *parser) take(l line) {
+func (p *parser) take(l *line) {
 	switch l.field {
 	case userAgent:
 		p.userAgent(l)
@@ -112,11 +112,11 @@ func (p *parser) take(l line) {
 }
 
 // kept returns the line as a field that is not acted upon.
-func (l line) kept() Field {
+func (l *line) kept() Field {
 	return Field{Name: l.name, Value: l.value, Line: l.number}
 }
 
-func (p *parser) userAgent(l line) {
+func (p *parser) userAgent(l *line) {
 	if p.group == nil || p.body {
 		p.group, p.body = p.groups.put(Group{Line: l.number}), false
 		p.file.Groups = append(p.file.Groups, p.group)
@@ -147,7 +147,7 @@ func tokenOf(value string) string {
 	return "*"
 }
 
-func (p *parser) unknown(l line) {
+func (p *parser) unknown(l *line) {
 	p.report(l.number, findUnknown, detail{text: l.name})
 	if p.group != nil {
 		p.group.Fields = push(p.group.Fields, l.kept())
@@ -166,7 +166,7 @@ func push(fields []Field, f Field) []Field {
 }
 
 // ofRecord takes a line that only means something inside a record.
-func (p *parser) ofRecord(l line) {
+func (p *parser) ofRecord(l *line) {
 	if p.group == nil {
 		p.report(l.number, p.noRecord(), detail{field: l.field.String(), number: p.blank})
 		return
@@ -200,13 +200,13 @@ func (p *parser) noRecord() *finding {
 	return findNoRecord
 }
 
-func (p *parser) rule(l line, k Kind) *Rule {
+func (p *parser) rule(l *line, k Kind) *Rule {
 	p.checkPattern(l)
 	return p.rules.put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
 }
 
 // checkPattern complains about a pattern that can match nothing.
-func (p *parser) checkPattern(l line) {
+func (p *parser) checkPattern(l *line) {
 	stars := readingOf(p.file.Dialect, p.group).stars()
 	if l.value == "" || canMatch(l.value, stars) {
 		return

@@ -59,7 +59,7 @@ func isWord(s string) bool {
 
 // content takes a Content-Usage or Content-Signal line, and keeps what the record, or
 // the file, says.
-func (p *parser) content(l line) {
+func (p *parser) content(l *line) {
 	p.checkPreference(l)
 	if p.group == nil {
 		p.file.Fields = append(p.file.Fields, l.kept())
@@ -73,7 +73,7 @@ func (p *parser) content(l line) {
 	p.group.ContentUsages = append(p.group.ContentUsages, l.kept())
 }
 
-func (p *parser) checkPreference(l line) {
+func (p *parser) checkPreference(l *line) {
 	path, preference := cutPreference(l.value)
 	d := detail{field: l.field.String(), text: l.value, fix: "train-ai=n"}
 	if l.field == contentSignal {

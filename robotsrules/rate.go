@@ -47,7 +47,7 @@ type VisitTime struct {
 	Text string
 }
 
-func (p *parser) crawlDelay(l line) {
+func (p *parser) crawlDelay(l *line) {
 	delay, ok := parseSeconds(l.value, day)
 	switch {
 	case !ok:
@@ -62,7 +62,7 @@ func (p *parser) crawlDelay(l line) {
 	p.group.CrawlDelays = append(p.group.CrawlDelays, CrawlDelay{Delay: delay, Line: l.number, Text: l.text})
 }
 
-func (p *parser) requestRate(l line) {
+func (p *parser) requestRate(l *line) {
 	r, ok := parseRequestRate(l.value)
 	switch {
 	case !ok:
@@ -81,7 +81,7 @@ func (p *parser) requestRate(l line) {
 	p.group.RequestRates = append(p.group.RequestRates, r)
 }
 
-func (p *parser) visitTime(l line) {
+func (p *parser) visitTime(l *line) {
 	w, ok := parseWindow(l.value)
 	switch {
 	case p.group.VisitTime != nil:

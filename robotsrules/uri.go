@@ -51,7 +51,7 @@ func isLink(s string) bool {
 
 // checkLink complains about the value of a Sitemap or License line that cannot be
 // the target of a link.
-func (p *parser) checkLink(l line) {
+func (p *parser) checkLink(l *line) {
 	if isLink(l.value) {
 		return
 	}

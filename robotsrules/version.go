@@ -49,7 +49,7 @@ func (v Version) String() string {
 
 // version takes a Robot-version line. Only as the first line after the
 // User-agent lines does it say how to read the record (seed 003).
-func (p *parser) version(l line, first bool) {
+func (p *parser) version(l *line, first bool) {
 	if !first {
 		p.report(l.number, findLateVersion, detail{})
 		return
