@@ -82,13 +82,14 @@ func withStars(s string) string {
 // splitStars takes a pattern apart at its first star. A star at the end is
 // what every prefix has anyhow, so it is dropped, and the end with it.
 func splitStars(text string, anchor bool) pattern {
-	literal, rest, found := strings.Cut(text, star)
-	if !found {
+	end := strings.IndexByte(text, star[0])
+	if end < 0 {
 		if anchor {
-			return pattern{shape: exact, literal: literal}
+			return pattern{shape: exact, literal: text}
 		}
-		return pattern{literal: literal}
+		return pattern{literal: text}
 	}
+	literal, rest := text[:end], text[end+1:]
 	open := strings.TrimRight(rest, star)
 	if len(open) < len(rest) {
 		anchor = false
