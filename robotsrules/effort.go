@@ -38,16 +38,16 @@ func (b *budget) pay(cost int) bool {
 // its reading compares.
 func (b *budget) payFor(r *record, target string) bool {
 	cost := effortOfDecision
-	for _, x := range r.indexes {
-		cost += x.effort(target, b.left-cost)
+	for _, tree := range r.book.roots[r.trees.from:r.trees.to] {
+		cost += r.book.effort(tree, target, b.left-cost)
 	}
 	return b.pay(cost)
 }
 
 // effort returns at most what find costs for target, or anything above limit.
-func (x *index) effort(target string, limit int) int {
+func (x *index) effort(tree uint32, target string, limit int) int {
 	cost := effortOfIndex + len(target)
-	for _, set := x.walk(target); set != 0 && cost <= limit; {
+	for _, set := x.walk(tree, target); set != 0 && cost <= limit; {
 		s := &x.sets[set]
 		cost += x.setEffort(s, target[s.skip:], limit-cost)
 		set = s.up

@@ -9,16 +9,41 @@ import (
 // dialects, all that have the robot's token in RFC 9309, section 2.2.1. Robots
 // with the same groups share it.
 type record struct {
-	groups  []*Group
-	rules   []*Rule // of the whole file, by number
-	indexes []*index
+	groups []*Group
+	book   *book
+	trees  trees
 	// strict says that a target which no rule matches is disallowed (seed 003).
-	strict bool
+	strict  bool
+	reading reading
 	// everything is the empty Disallow by which all may be fetched (seed 004).
 	everything *Rule
-	reading    reading
 	pace       *Pace
 	stated     *stated // nil: nothing
+}
+
+// book is what the records of a file share.
+type book struct {
+	index
+	// roots are the trees of the index, by record: each has a run of them.
+	roots []uint32
+	// What the trees lead to, by the number in the low half of a rank.
+	rules       []*Rule
+	noindex     []*Rule
+	preferences []string
+}
+
+// trees are those in book.roots from one number to another. They are searched
+// together: those of groups that many records share lie apart.
+type trees struct{ from, to uint32 }
+
+// find returns the lowest rank of what the trees hold that matches target, noRank for
+// none.
+func (b *book) find(t trees, target string) rank {
+	best := noRank
+	for _, tree := range b.roots[t.from:t.to] {
+		best = min(best, b.index.find(tree, target))
+	}
+	return best
 }
 
 // maxCopies is in how many records the rules of a group are indexed again. A
@@ -30,21 +55,17 @@ const maxCopies = 16
 // recordSet makes the records of a file, one for each set of groups.
 type recordSet struct {
 	file     *File
-	rules    []*Rule
+	book     *book
 	base     []int // number of the first rule of each group
 	asks     []asks
 	single   []*record          // by the number of its group
 	together map[string]*record // by the numbers of its groups
 	users    []int              // in how many records each group is
-	shared   []*index           // index of each group that has one of its own
+	shared   map[clauseOfGroup]plantedTree
 	queue    []pendingRecord
-	entries  []entry // room for those of one index
 	builder  builder
-	terms    terms
 	records  slab[record]
 	numbers  slab[int]
-
-	sharedClauses map[sharedClause]*index
 }
 
 type pendingRecord struct {
@@ -55,19 +76,25 @@ type pendingRecord struct {
 func newRecordSet(f *File) *recordSet {
 	s := &recordSet{
 		file:     f,
+		book:     new(book),
 		base:     make([]int, len(f.Groups)),
 		asks:     make([]asks, len(f.Groups)),
 		single:   make([]*record, len(f.Groups)),
 		together: make(map[string]*record),
 		users:    make([]int, len(f.Groups)),
-		shared:   make([]*index, len(f.Groups)),
-
-		sharedClauses: make(map[sharedClause]*index),
+		shared:   make(map[clauseOfGroup]plantedTree),
+		queue:    make([]pendingRecord, 0, len(f.Groups)),
 	}
+	rules := 0
 	for i, g := range f.Groups {
-		s.base[i] = len(s.rules)
-		s.rules = append(s.rules, g.Rules...)
+		s.base[i] = rules
+		rules += len(g.Rules)
 		s.asks[i] = asksOf(g)
+	}
+	s.book.rules = make([]*Rule, 0, rules)
+	s.builder = newBuilder(rules)
+	for _, g := range f.Groups {
+		s.book.rules = append(s.book.rules, g.Rules...)
 	}
 	return s
 }
@@ -106,57 +133,115 @@ func (s *recordSet) add(groups []*Group, ids []int) *record {
 	for _, id := range ids {
 		s.users[id]++
 	}
-	r := s.records.put(record{rules: s.rules, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
+	r := s.records.put(record{book: s.book, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
 	s.queue = append(s.queue, pendingRecord{r, ids})
 	return r
 }
 
-// finish compiles the rules of all records.
+// finish compiles the lines of all records.
 func (s *recordSet) finish() {
 	for _, p := range s.queue {
 		var a asks
-		entries := s.entries[:0]
 		for _, id := range p.ids {
 			a = a.join(s.asks[id])
-			if s.users[id] <= maxCopies {
-				entries = s.appendEntries(entries, id)
-			} else if x := s.sharedIndex(id); x != nil {
-				p.indexes = append(p.indexes, x)
-			}
 		}
-		if x := s.builder.build(entries); x != nil {
-			p.indexes = append(p.indexes, x)
-		}
-		s.entries = entries
 		p.pace = a.pace()
+		p.trees = s.plant(p.ids, clauseRule)
 		p.stated = s.state(p.ids)
 		p.strict = isStrict(p.record)
 		p.everything = emptyDisallow(p.record)
 	}
+	s.book.index = s.builder.build()
 }
 
-func (s *recordSet) sharedIndex(id int) *index {
-	if s.shared[id] == nil {
-		s.shared[id] = new(builder).build(s.appendEntries(nil, id))
+// clauseOfGroup names the lines of one kind of one group.
+type clauseOfGroup struct {
+	group int
+	clause
+}
+
+// plantedTree is a tree, if there was anything to plant.
+type plantedTree struct {
+	root    uint32
+	planted bool
+}
+
+// plant makes the trees of one kind of line of the groups with these numbers. Groups
+// in many records have a tree of their own, the others have one together.
+func (s *recordSet) plant(ids []int, c clause) trees {
+	from := len(s.book.roots)
+	for _, id := range ids {
+		if s.users[id] > maxCopies {
+			s.addRoot(s.plantShared(clauseOfGroup{id, c}))
+		}
 	}
-	return s.shared[id]
+	first := len(s.builder.entries)
+	for _, id := range ids {
+		if s.users[id] <= maxCopies {
+			s.appendEntries(id, c)
+		}
+	}
+	s.addRoot(s.plantFrom(first, c))
+	return trees{uint32(from), uint32(len(s.book.roots))}
 }
 
-// appendEntries compiles the rules of a group.
-func (s *recordSet) appendEntries(entries []entry, id int) []entry {
+func (s *recordSet) addRoot(t plantedTree) {
+	if t.planted {
+		s.book.roots = append(s.book.roots, t.root)
+	}
+}
+
+func (s *recordSet) plantShared(of clauseOfGroup) plantedTree {
+	t, found := s.shared[of]
+	if !found {
+		first := len(s.builder.entries)
+		s.appendEntries(of.group, of.clause)
+		t = s.plantFrom(first, of.clause)
+		s.shared[of] = t
+	}
+	return t
+}
+
+// plantFrom makes a tree of the entries from the given one on.
+func (s *recordSet) plantFrom(first int, c clause) plantedTree {
+	if c == clauseUsage || c == clauseSignal {
+		s.joinPreferences(first)
+	}
+	root, planted := s.builder.plant(first)
+	return plantedTree{root, planted}
+}
+
+// appendEntries compiles the lines of one kind of a group.
+func (s *recordSet) appendEntries(id int, c clause) {
 	g := s.file.Groups[id]
+	switch c {
+	case clauseRule:
+		s.appendRules(g, s.base[id])
+	case clauseNoindex:
+		s.appendNoindex(g)
+	case clauseUsage:
+		s.appendPreferences(g, g.ContentUsages)
+	case clauseSignal:
+		s.appendPreferences(g, g.ContentSignals)
+	}
+}
+
+// appendRules compiles the rules of a group, of which the first has the number base.
+func (s *recordSet) appendRules(g *Group, base int) {
 	reading := readingOf(s.file.Dialect, g)
 	for i, r := range g.Rules {
-		if !counts(r, reading) {
-			continue
+		if counts(r, reading) {
+			p := compilePattern(r.Pattern, reading)
+			s.addEntry(r.Kind, &p, reading, base+i)
 		}
-		p := compilePattern(r.Pattern, reading)
-		entries = append(entries, entry{
-			key: p.literal, rest: p.rest, shape: p.shape, anchor: p.anchor,
-			rank: rankOf(r.Kind, p, reading, s.base[id]+i),
-		})
 	}
-	return entries
+}
+
+func (s *recordSet) addEntry(k Kind, p *pattern, reading reading, number int) {
+	s.builder.entries = append(s.builder.entries, entry{
+		key: p.literal, rest: p.rest, shape: p.shape, anchor: p.anchor,
+		rank: rankOf(k, p, reading, number),
+	})
 }
 
 // counts reports whether a target can match the rule.
@@ -171,7 +256,7 @@ func counts(r *Rule, reading reading) bool {
 const maxOctets = 1<<30 - 1
 
 // rankOf says which of the rules that match decides.
-func rankOf(k Kind, p pattern, reading reading, number int) rank {
+func rankOf(k Kind, p *pattern, reading reading, number int) rank {
 	order := rank(0)
 	switch {
 	case reading == readRFC9309:
@@ -232,12 +317,9 @@ func (r *record) find(target string) *Rule {
 	if r.everything != nil {
 		return r.everything
 	}
-	best := noRank
-	for _, x := range r.indexes {
-		best = min(best, x.find(target))
-	}
+	best := r.book.find(r.trees, target)
 	if best == noRank {
 		return nil
 	}
-	return r.rules[uint32(best)]
+	return r.book.rules[uint32(best)]
 }

@@ -1,5 +1,7 @@
 package robotsrules
 
+import "slices"
+
 // slab allocates values many at a time. The zero value is empty.
 type slab[T any] struct{ free []T }
 
@@ -21,4 +23,12 @@ func (s *slab[T]) list(v T) []T {
 	s.free = append(s.free, v)
 	n := len(s.free)
 	return s.free[n-1 : n : n]
+}
+
+// fit returns s without the room that is left in it, if that is worth a copy.
+func fit[T any](s []T) []T {
+	if cap(s)-len(s) <= len(s)/8 {
+		return s
+	}
+	return slices.Clone(s)
 }

@@ -38,19 +38,19 @@ func (b *Binding) State(target string) Statement {
 
 // state takes a target in the form that the record's reading compares.
 func (b *Binding) state(target string) (s Statement) {
-	said := b.record.stated
-	if found := said.noindex.find(target); found != noRank {
-		s.Noindex = said.terms.noindex[uint32(found)]
+	said, book := b.record.stated, b.record.book
+	if found := book.find(said.noindex, target); found != noRank {
+		s.Noindex = book.noindex[uint32(found)]
 	}
-	usage, signal := said.usage.find(target), said.signal.find(target)
+	usage, signal := book.find(said.usage, target), book.find(said.signal, target)
 	if usage == noRank && signal == noRank || !isRobotsTxt(target) && !b.decide(target).Allowed() {
 		return s
 	}
 	if usage != noRank {
-		s.Usage = said.terms.preferences[uint32(usage)]
+		s.Usage = book.preferences[uint32(usage)]
 	}
 	if signal != noRank {
-		s.Signal = said.terms.preferences[uint32(signal)]
+		s.Signal = book.preferences[uint32(signal)]
 	}
 	return s
 }
@@ -66,108 +66,53 @@ func (b *Binding) stateRewritten(target string) Statement {
 
 // stated is where a record's statements are found, by target.
 type stated struct {
-	noindex, usage, signal indexes
-	terms                  *terms
+	noindex, usage, signal trees
 }
 
-// terms are the statements of a whole file, by the numbers in the low half of ranks.
-type terms struct {
-	noindex     []*Rule
-	preferences []string
-}
-
-// indexes are searched together: those of groups that many records share lie apart.
-type indexes []*index
-
-func (x indexes) find(target string) rank {
-	best := noRank
-	for _, one := range x {
-		best = min(best, one.find(target))
-	}
-	return best
-}
-
-// clause is a kind of line that states something.
+// clause is a kind of line that is found by target.
 type clause uint8
 
 const (
-	clauseNoindex clause = iota
+	clauseRule clause = iota
+	clauseNoindex
 	clauseUsage
 	clauseSignal
-	clauses
 )
 
-// clausesOf tells which statements a group has.
-func clausesOf(g *Group) (has [clauses]bool) {
-	has[clauseNoindex] = len(g.Noindex) > 0
-	has[clauseUsage] = len(g.ContentUsages) > 0
-	has[clauseSignal] = len(g.ContentSignals) > 0
-	return has
+// states reports whether a group has lines that state something.
+func states(g *Group) bool {
+	return len(g.Noindex) > 0 || len(g.ContentUsages) > 0 || len(g.ContentSignals) > 0
 }
 
 // state compiles the statements of the groups with these numbers, nil when they have
 // none.
 func (s *recordSet) state(ids []int) *stated {
-	said := stated{
-		noindex: s.statements(ids, clauseNoindex),
-		usage:   s.statements(ids, clauseUsage),
-		signal:  s.statements(ids, clauseSignal),
-		terms:   &s.terms,
-	}
-	if said.noindex == nil && said.usage == nil && said.signal == nil {
+	if !slices.ContainsFunc(ids, func(id int) bool { return states(s.file.Groups[id]) }) {
 		return nil
 	}
-	return &said
-}
-
-// statements returns the indexes of one kind of line. Groups in many records have one
-// of their own, as for rules.
-func (s *recordSet) statements(ids []int, c clause) (found indexes) {
-	var entries []entry
-	for _, id := range ids {
-		switch {
-		case !clausesOf(s.file.Groups[id])[c]:
-		case s.users[id] <= maxCopies:
-			entries = s.appendClause(entries, id, c)
-		default:
-			key := sharedClause{id, c}
-			if _, made := s.sharedClauses[key]; !made {
-				s.sharedClauses[key] = s.builder.build(s.joined(s.appendClause(nil, id, c), c))
-			}
-			if x := s.sharedClauses[key]; x != nil {
-				found = append(found, x)
-			}
-		}
+	return &stated{
+		noindex: s.plant(ids, clauseNoindex),
+		usage:   s.plant(ids, clauseUsage),
+		signal:  s.plant(ids, clauseSignal),
 	}
-	if x := s.builder.build(s.joined(entries, c)); x != nil {
-		found = append(found, x)
-	}
-	return found
 }
 
-// sharedClause names the lines of one kind of one group.
-type sharedClause struct {
-	group int
-	clause
-}
-
-// appendClause compiles the lines of one kind of a group.
-func (s *recordSet) appendClause(entries []entry, id int, c clause) []entry {
-	g := s.file.Groups[id]
+// appendNoindex compiles the Noindex lines of a group. Of the statements that match, the
+// one counts that would decide if all were rules of the same kind.
+func (s *recordSet) appendNoindex(g *Group) {
 	reading := readingOf(s.file.Dialect, g)
-	if c == clauseNoindex {
-		for _, r := range g.Noindex {
-			if counts(r, reading) {
-				entries = append(entries, entryOf(compilePattern(r.Pattern, reading), reading, len(s.terms.noindex)))
-				s.terms.noindex = append(s.terms.noindex, r)
-			}
+	for _, r := range g.Noindex {
+		if counts(r, reading) {
+			p := compilePattern(r.Pattern, reading)
+			s.addEntry(Noindex, &p, reading, len(s.book.noindex))
+			s.book.noindex = append(s.book.noindex, r)
 		}
-		return entries
 	}
-	lines := g.ContentUsages
-	if c == clauseSignal {
-		lines = g.ContentSignals
-	}
+}
+
+// appendPreferences compiles lines of a group that state preferences.
+func (s *recordSet) appendPreferences(g *Group, lines []Field) {
+	reading := readingOf(s.file.Dialect, g)
 	for _, l := range lines {
 		path, preference := cutPreference(l.Value)
 		p := pattern{literal: "/", octets: 1} // every path
@@ -177,25 +122,17 @@ func (s *recordSet) appendClause(entries []entry, id int, c clause) []entry {
 		case path != "":
 			p = compilePattern(path, reading)
 		}
-		entries = append(entries, entryOf(p, reading, len(s.terms.preferences)))
-		s.terms.preferences = append(s.terms.preferences, preference)
-	}
-	return entries
-}
-
-// entryOf is the entry of a line that is neither Allow nor Disallow: of those that
-// match, the one decides that would if they were all the same.
-func entryOf(p pattern, reading reading, number int) entry {
-	return entry{
-		key: p.literal, rest: p.rest, shape: p.shape, anchor: p.anchor,
-		rank: rankOf(Noindex, p, reading, number),
+		s.addEntry(Noindex, &p, reading, len(s.book.preferences))
+		s.book.preferences = append(s.book.preferences, preference)
 	}
 }
 
-// joined makes one of the preferences that are stated for the same path.
-func (s *recordSet) joined(entries []entry, c clause) []entry {
-	if c == clauseNoindex || len(entries) < 2 {
-		return entries
+// joinPreferences makes one of the preferences that are stated for the same path, among
+// the entries from the given one on.
+func (s *recordSet) joinPreferences(first int) {
+	entries := s.builder.entries[first:]
+	if len(entries) < 2 {
+		return
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(a.comparePattern(b), cmp.Compare(a.rank, b.rank))
@@ -207,10 +144,10 @@ func (s *recordSet) joined(entries []entry, c clause) []entry {
 			kept = append(kept, e)
 			continue
 		}
-		preference := &s.terms.preferences[uint32(last.rank)]
-		*preference = joinPreferences(*preference, s.terms.preferences[uint32(e.rank)])
+		preference := &s.book.preferences[uint32(last.rank)]
+		*preference = joinPreferences(*preference, s.book.preferences[uint32(e.rank)])
 	}
-	return kept
+	s.builder.entries = s.builder.entries[:first+len(kept)]
 }
 
 // comparePattern orders entries by what they match, and how specific that is.

@@ -101,6 +101,7 @@ func (a *automaton) grow(words []tokenWord, most int) {
 		}
 	}
 	a.first = append(a.first, uint32(len(a.label)))
+	a.label, a.own, a.first = fit(a.label), fit(a.own), fit(a.first)
 }
 
 // link finds for each state where to go on when no child fits. Along each word
