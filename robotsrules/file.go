@@ -4,13 +4,18 @@ package robotsrules
 // zero: 500 KiB, the least that RFC 9309, section 2.5, asks a crawler to read.
 const DefaultMaxBytes = 500 << 10
 
+// mostBytes is how much of a text is ever read: with what is numbered of it, numbers of 32
+// bits are enough.
+const mostBytes = 64 << 20
+
 // Options say how a robots.txt is read. The zero value reads it by RFC 9309, up
 // to DefaultMaxBytes.
 type Options struct {
 	// Dialect is the standard that reads the text.
 	Dialect Dialect
 	// MaxBytes is how many octets of the text are read; the cut is made after
-	// the last whole line. Zero and negative values mean DefaultMaxBytes.
+	// the last whole line. Zero and negative values mean DefaultMaxBytes; more than
+	// 64 MiB is never read.
 	MaxBytes int
 }
 

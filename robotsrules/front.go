@@ -13,6 +13,7 @@ func front(raw []byte, limit int, ds *diagnostics) string {
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
+	limit = min(limit, mostBytes)
 	if isUTF16(raw) {
 		ds.add(1, findUTF16, detail{})
 		return ""
