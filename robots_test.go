@@ -112,7 +112,8 @@ func importsOfFolders(t *testing.T) map[string][]string {
 	return imports
 }
 
-// Each direct dependency has a line in CONTRIBUTING.md that says what it is for.
+// Each direct dependency has a line in CONTRIBUTING.md that says what it is for, and each
+// line there is a direct dependency.
 func TestDependenciesAreAccountedFor(t *testing.T) {
 	goMod, err := os.ReadFile("go.mod")
 	if err != nil {
@@ -122,18 +123,32 @@ func TestDependenciesAreAccountedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct := 0
+	direct := make(map[string]bool)
 	for line := range strings.Lines(string(goMod)) {
 		path, version, found := strings.Cut(strings.TrimSpace(line), " v")
-		if !found || strings.Contains(version, "// indirect") {
-			continue
-		}
-		direct++
-		if !strings.Contains(string(contributing), "| `"+path+"` |") {
-			t.Errorf("CONTRIBUTING.md does not say what %s is for", path)
+		if found && !strings.Contains(version, "// indirect") {
+			direct[path] = true
 		}
 	}
-	if direct < 3 {
-		t.Errorf("direct dependencies found in go.mod: %d", direct)
+	if len(direct) < 3 {
+		t.Errorf("direct dependencies found in go.mod: %d", len(direct))
+	}
+	_, table, found := strings.Cut(string(contributing), "\n| module |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if !found {
+		t.Fatal("CONTRIBUTING.md has no table of modules")
+	}
+	explained := make(map[string]bool)
+	for _, row := range strings.Split(table, "\n")[2:] {
+		path, _, _ := strings.Cut(strings.TrimPrefix(row, "| `"), "` |")
+		explained[path] = true
+		if !direct[path] {
+			t.Errorf("CONTRIBUTING.md explains %s, which is no direct dependency in go.mod", path)
+		}
+	}
+	for path := range direct {
+		if !explained[path] {
+			t.Errorf("CONTRIBUTING.md does not say what %s is for", path)
+		}
 	}
 }
