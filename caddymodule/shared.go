@@ -53,8 +53,9 @@ type shared struct {
 	mu        sync.Mutex // guards resolvers
 	resolvers map[string]*verify.DNS
 
-	// marks are the marks of our own requests over HTTP that are under way. Each is good
-	// for one request only, as it is shown to other servers.
+	// marks are the marks of our own loads over HTTP that are under way. Each is good for one
+	// load, as it is shown to other servers; one that a proxy brings back here may meet
+	// several sites.
 	marks sync.Map
 }
 

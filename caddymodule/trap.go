@@ -134,7 +134,7 @@ func (h *Handler) springs(r *http.Request, a *asked) bool {
 	if a.peculiar() {
 		path = resolve(path)
 	}
-	if !h.isTrap(path) || prefetches(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
+	if !h.isTrap(path) || prefetches(r) || isLed(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
 		return false
 	}
 	return !decide(h.loader.inForce(r, a.host).policy.Default(), a).Allowed()
@@ -155,6 +155,13 @@ func prefetches(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// isLed tells whether a browser says that a page of another site has it fetch this one (Fetch
+// Metadata, Sec-Fetch-Site): its user was led here by somebody who may mean to have them caught.
+func isLed(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
 }
 
 // caught tells whether the client of r counts as a robot, which this very request may bring

@@ -120,6 +120,27 @@ func TestAPageFetchedAheadOfAPersonIsNoTrap(t *testing.T) {
 	}
 }
 
+func TestAPageOfAnotherSiteLeadsNobodyIntoATrap(t *testing.T) {
+	t.Parallel()
+	c := startWith(t, proxied+trapSites, nil)
+	fetch := func(site string) request {
+		return request{host: "site.test", path: "/trap/", agent: chrome, header: http.Header{"Sec-Fetch-Site": {site}}}
+	}
+	for _, site := range []string{"cross-site", "same-site"} {
+		if a := c.ask(t, fetch(site).from(personal)); a.status != 200 {
+			t.Errorf("GET /trap/ from a page that is %s: got %d, want 200", site, a.status)
+		}
+	}
+	if got := c.trapped(t); len(got) != 0 {
+		t.Errorf("trapped: got %v, want nobody", got)
+	}
+	for _, site := range []string{"same-origin", "none"} {
+		if a := c.ask(t, fetch(site).from(disguise)); a.status != 403 {
+			t.Errorf("GET /trap/, %s: got %d, want 403: no other site has led it there", site, a.status)
+		}
+	}
+}
+
 func TestATrapLetsGoWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	c := startWith(t, proxied+trapSites, nil)
