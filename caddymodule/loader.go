@@ -87,7 +87,7 @@ func (l *loader) refresh(now time.Time) {
 	sites, again := l.sites.all()
 	for i, s := range sites {
 		switch {
-		case s.due.Load() > now.UnixNano() || s.current.Load() == nil:
+		case !s.isDue(now) || s.current.Load() == nil:
 		case len(sites) > fewHosts && !again[i]:
 			l.sites.remove(s.host)
 		default:
@@ -278,8 +278,10 @@ func (l *loader) enforce(s *site, failure error) {
 	previous := s.current.Load().held()
 	rules, fresh := l.compile(s)
 	l.publish(s, rules)
-	s.due.Store(l.now().Add(l.interval(s.documents) - l.tick()).UnixNano())
-	s.note(l.now(), failure)
+	now := l.now()
+	s.asked.Store(now.UnixNano())
+	s.due.Store(now.Add(l.interval(s.documents) - l.tick()).UnixNano())
+	s.note(now, failure)
 	ended := load{s, previous, rules, failure}
 	l.report(&ended, fresh)
 	l.loaded(ended)

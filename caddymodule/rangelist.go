@@ -164,7 +164,9 @@ func (ls *rangeLists) restore(list *rangeList) {
 		if ranges, err = verify.ParseRanges([]byte(kept.Text)); err == nil {
 			list.current.Store(ranges)
 			list.last = document{text: kept.Text, etag: kept.ETag, lastModified: kept.LastModified}
-			list.due = kept.Loaded.Add(rangesLifetime)
+			if now := ls.now(); kept.Loaded.Before(now) { // or the clock was ahead then: who knows how old it is
+				list.due = kept.Loaded.Add(rangesLifetime)
+			}
 			return
 		}
 	}

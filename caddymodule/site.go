@@ -14,7 +14,8 @@ type site struct {
 	host    string
 	current atomic.Pointer[edition]       // nil until the first load ended
 	first   chan struct{}                 // closed when the first load ended
-	due     atomic.Int64                  // when to load again, in Unix nanoseconds
+	asked   atomic.Int64                  // when the last load ended, in Unix nanoseconds
+	due     atomic.Int64                  // when to load again, likewise
 	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
 	outcome atomic.Pointer[outcome]       // of the last load; nil before there was one
 	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
@@ -23,6 +24,13 @@ type site struct {
 	documents []*document // the last good one of each part
 	compiled  []*document // those that the current rules were made of
 	failed    bool        // the last load did not go well, and the log says so
+}
+
+// isDue tells whether to load again. A clock that has stepped back, to before the last load,
+// would else have the site wait until it is where it was.
+func (s *site) isDue(now time.Time) bool {
+	at := now.UnixNano()
+	return at >= s.due.Load() || at < s.asked.Load()
 }
 
 // outcome is how a load ended.
