@@ -26,11 +26,12 @@ type site struct {
 	failed    bool        // the last load did not go well, and the log says so
 }
 
-// isDue tells whether to load again. A clock that has stepped back, to before the last load,
-// would else have the site wait until it is where it was.
+// isDue tells whether to load again. A clock that has stepped back, to well before the last
+// load, would else have the site wait until it is where it was; a little before, now was read
+// while that load ended.
 func (s *site) isDue(now time.Time) bool {
 	at := now.UnixNano()
-	return at >= s.due.Load() || at < s.asked.Load()
+	return at >= s.due.Load() || at+int64(time.Second) < s.asked.Load()
 }
 
 // outcome is how a load ended.
