@@ -29,6 +29,7 @@ type answer struct {
 	header http.Header
 	body   []byte // at most one octet more than is read of a robots.txt
 	whole  bool   // false: the answer ended before it said it would
+	defect any    // what answers it panicked with, if that was not to break off
 }
 
 // errRedirect is a load that ended in more redirects than are followed.
@@ -120,6 +121,8 @@ func (a answer) read(last *document, now time.Time) (document, error) {
 		lifetime:     lifetime(a.header, now),
 	}
 	switch {
+	case a.defect != nil:
+		return document{}, fmt.Errorf("what answers it panicked: %v", a.defect)
 	case a.status == http.StatusNotModified && last != nil:
 		doc.text, doc.forbidden = last.text, last.forbidden
 		doc.etag, doc.lastModified = last.etag, last.lastModified

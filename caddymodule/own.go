@@ -170,9 +170,12 @@ type recorder struct {
 // http.ErrAbortHandler, as reverse_proxy does when its upstream goes away in mid-body.
 func (rec *recorder) serve(server http.Handler, req *http.Request) (a answer) {
 	defer func() {
-		broken := recover() != nil
+		broken := recover()
 		rec.WriteHeader(http.StatusOK)
-		a = answer{status: rec.status, header: rec.sent, body: rec.body.Bytes(), whole: !broken && rec.complete()}
+		a = answer{status: rec.status, header: rec.sent, body: rec.body.Bytes(), whole: broken == nil && rec.complete()}
+		if broken != http.ErrAbortHandler {
+			a.defect = broken
+		}
 		if rec.body.Len() > rec.limit {
 			a.whole = true // there was more than is read anyway
 		}

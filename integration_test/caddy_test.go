@@ -32,16 +32,25 @@ const (
 	farewell = 10 * time.Second
 )
 
-var binary struct {
-	once sync.Once
-	dir  string
-	err  error
+// binary is a program of this tree, which is built once.
+type binary struct {
+	folder string // of its source
+	once   sync.Once
+	dir    string
+	err    error
 }
+
+var (
+	ordinary  = binary{folder: "./cmd/caddy"}
+	panicking = binary{folder: "./integration_test/testdata/panicking"}
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if binary.dir != "" {
-		os.RemoveAll(binary.dir)
+	for _, b := range []*binary{&ordinary, &panicking} {
+		if b.dir != "" {
+			os.RemoveAll(b.dir)
+		}
 	}
 	os.Exit(code)
 }
@@ -50,24 +59,29 @@ func TestMain(m *testing.M) {
 // it where the tests have.
 func caddyBinary(tb testing.TB) string {
 	tb.Helper()
-	binary.once.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("", "caddy-robots-"); binary.err != nil {
+	return ordinary.build(tb)
+}
+
+func (b *binary) build(tb testing.TB) string {
+	tb.Helper()
+	b.once.Do(func() {
+		if b.dir, b.err = os.MkdirTemp("", "caddy-robots-"); b.err != nil {
 			return
 		}
-		args := []string{"build", "-o", filepath.Join(binary.dir, "caddy")}
+		args := []string{"build", "-o", filepath.Join(b.dir, "caddy")}
 		if raceDetector {
 			args = append(args, "-race")
 		}
-		build := exec.Command("go", append(args, "./cmd/caddy")...)
+		build := exec.Command("go", append(args, b.folder)...)
 		build.Dir = ".."
 		if out, err := build.CombinedOutput(); err != nil {
-			binary.err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+			b.err = fmt.Errorf("go %s %s: %w\n%s", strings.Join(args, " "), b.folder, err, out)
 		}
 	})
-	if binary.err != nil {
-		tb.Fatal(binary.err)
+	if b.err != nil {
+		tb.Fatal(b.err)
 	}
-	return filepath.Join(binary.dir, "caddy")
+	return filepath.Join(b.dir, "caddy")
 }
 
 // caddy is a running Caddy. Its methods are safe for concurrent use, but for restart.
