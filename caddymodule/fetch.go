@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,8 +27,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte // at most one octet more than is read of a robots.txt
-	whole  bool   // false: the answer ended before it said it would
-	defect any    // what answers it panicked with, if that was not to break off
+	cut    error  // why the answer ended before it said it would; nil if it is whole
 }
 
 // errRedirect is a load that ended in more redirects than are followed.
@@ -86,7 +84,7 @@ func roundTrip(req *http.Request, limit int) (answer, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-	return answer{status: resp.StatusCode, header: resp.Header, body: body, whole: err == nil}, nil
+	return answer{status: resp.StatusCode, header: resp.Header, body: body, cut: err}, nil
 }
 
 // dress sets the headers of our own requests.
@@ -121,15 +119,13 @@ func (a answer) read(last *document, now time.Time) (document, error) {
 		lifetime:     lifetime(a.header, now),
 	}
 	switch {
-	case a.defect != nil:
-		return document{}, fmt.Errorf("what answers it panicked: %v", a.defect)
 	case a.status == http.StatusNotModified && last != nil:
 		doc.text, doc.forbidden = last.text, last.forbidden
 		doc.etag, doc.lastModified = last.etag, last.lastModified
 		return doc, nil
 	case a.status >= 200 && a.status <= 299:
-		if !a.whole {
-			return document{}, errors.New("the answer was cut short")
+		if a.cut != nil {
+			return document{}, fmt.Errorf("the answer was cut short: %w", a.cut)
 		}
 		if coding := a.header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 			return document{}, fmt.Errorf("the answer is encoded as %q, which was not asked for", coding)

@@ -172,22 +172,27 @@ func (rec *recorder) serve(server http.Handler, req *http.Request) (a answer) {
 	defer func() {
 		broken := recover()
 		rec.WriteHeader(http.StatusOK)
-		a = answer{status: rec.status, header: rec.sent, body: rec.body.Bytes(), whole: broken == nil && rec.complete()}
-		if broken != http.ErrAbortHandler {
-			a.defect = broken
-		}
-		if rec.body.Len() > rec.limit {
-			a.whole = true // there was more than is read anyway
+		a = answer{status: rec.status, header: rec.sent, body: rec.body.Bytes()}
+		if rec.body.Len() <= rec.limit { // else there was more than is read anyway
+			a.cut = rec.cut(broken)
 		}
 	}()
 	server.ServeHTTP(rec, req)
 	return a
 }
 
-// complete tells whether the body is as long as its Content-Length said.
-func (rec *recorder) complete() bool {
+// cut returns why the body is not whole, nil if it is; broken is what the handler panicked with.
+func (rec *recorder) cut(broken any) error {
 	length, err := strconv.ParseInt(rec.sent.Get("Content-Length"), 10, 64)
-	return err != nil || rec.written >= length
+	switch {
+	case broken == http.ErrAbortHandler:
+		return errors.New("what answers it broke off")
+	case broken != nil:
+		return fmt.Errorf("what answers it panicked: %v", broken)
+	case err == nil && rec.written < length:
+		return fmt.Errorf("%d of %d octets came", rec.written, length)
+	}
+	return nil
 }
 
 // Header implements http.ResponseWriter.

@@ -66,6 +66,7 @@ func (k *keeping) learn(t *testing.T) {
 	k.settle(t, "site.test", realAddress, "verified")
 	k.expectJudged(t, "/private/")
 	k.end(t, syscall.SIGTERM)
+	k.checkLog(t)
 	k.toldOfNoTrouble(t)
 	if got := len(k.contents(t)); got != 4 {
 		t.Fatalf("files that are kept: got %d, want those of bans, figures, rules and addresses", got)
@@ -192,6 +193,7 @@ func TestADiskThatTakesNothingCostsOnlyWhatItWouldHaveKept(t *testing.T) {
 			k.expectBanned(t, otherRogue, "site.test", bingbot, true)
 			k.log.wait(t, "bans are not stored", k.ended, message(msgBansNotStored))
 			k.end(t, syscall.SIGTERM)
+			k.checkLog(t)
 			for _, msg := range []string{msgBansNotStored, msgSourceNotStored, msgFiguresNotStored} {
 				if got := len(k.log.all(message(msg), field("level", "warn"))); got != 1 {
 					t.Errorf("lines %q: got %d, want 1", msg, got)
@@ -259,6 +261,7 @@ func TestFilesThatAreNotWholeAreToldOfOnceAndDoNoHarm(t *testing.T) {
 			k.misbehave(t, otherRogue, "site.test", bingbot, banAfter)
 			known := k.seen(t).Requests
 			k.end(t, syscall.SIGTERM)
+			k.checkLog(t)
 			for _, msg := range []string{msgBansUnreadable, msgFiguresUnreadable, msgSourceUnreadable, msgAddressesNotRead} {
 				if got := len(k.log.all(message(msg), field("level", "warn"))); got != 1 {
 					t.Errorf("lines %q: got %d, want 1", msg, got)
