@@ -38,7 +38,7 @@ http://site.test:{$PORT} {
 
 const (
 	keepingRules = "User-agent: *\nDisallow: /private/\n"
-	banAfter     = 8
+	untilBanned  = 8
 	otherRogue   = "198.51.100.67"
 )
 
@@ -62,7 +62,7 @@ func newKeeping(t *testing.T, upstream *faulty, store, data string) *keeping {
 func (k *keeping) learn(t *testing.T) {
 	t.Helper()
 	k.run(t)
-	k.misbehave(t, rogue, "site.test", bingbot, banAfter)
+	k.misbehave(t, rogue, "site.test", bingbot, untilBanned)
 	k.settle(t, "site.test", realAddress, "verified")
 	k.expectJudged(t, "/private/")
 	k.end(t, syscall.SIGTERM)
@@ -189,7 +189,7 @@ func TestADiskThatTakesNothingCostsOnlyWhatItWouldHaveKept(t *testing.T) {
 				})
 				k.expectJudged(t, closed)
 			}
-			k.misbehave(t, otherRogue, "site.test", bingbot, banAfter)
+			k.misbehave(t, otherRogue, "site.test", bingbot, untilBanned)
 			k.expectBanned(t, otherRogue, "site.test", bingbot, true)
 			k.log.wait(t, "bans are not stored", k.ended, message(msgBansNotStored))
 			k.end(t, syscall.SIGTERM)
@@ -208,7 +208,7 @@ func TestADiskThatTakesNothingCostsOnlyWhatItWouldHaveKept(t *testing.T) {
 			k.run(t)
 			k.expectBanned(t, rogue, "site.test", bingbot, true)
 			k.expectBanned(t, otherRogue, "site.test", bingbot, false)
-			k.misbehave(t, otherRogue, "site.test", bingbot, banAfter)
+			k.misbehave(t, otherRogue, "site.test", bingbot, untilBanned)
 			fault.end(t, k.store)
 			awaitStored(t, k.store, otherRogue, true)
 			k.restart(t, syscall.SIGTERM)
@@ -258,7 +258,7 @@ func TestFilesThatAreNotWholeAreToldOfOnceAndDoNoHarm(t *testing.T) {
 			k.settle(t, "site.test", realAddress, "verified")
 			k.expectJudged(t, "/private/")
 			k.expectBanned(t, rogue, "site.test", bingbot, false)
-			k.misbehave(t, otherRogue, "site.test", bingbot, banAfter)
+			k.misbehave(t, otherRogue, "site.test", bingbot, untilBanned)
 			known := k.seen(t).Requests
 			k.end(t, syscall.SIGTERM)
 			k.checkLog(t)
