@@ -1,0 +1,284 @@
+package integration
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const evadedRules = `User-agent: *
+Disallow: /private/
+Allow: /private/press.html
+Disallow: /*.pdf$
+Disallow: /café/
+Disallow: /odd;name/
+Disallow: /cash%24/
+Disallow: /star%2A/
+Disallow: /50%25/
+Disallow: /secret%20page.html
+Disallow: /members/
+`
+
+// Folders and files that evadedRules disallow, decoded. Written out here, so that the code
+// under test has no say in what it is judged by.
+var (
+	closedFolders = []string{"/private/", "/café/", "/odd;name/", "/cash$/", "/star*/", "/50%/", "/members/", "/secret page.html"}
+	pressRelease  = "/private/press.html"
+)
+
+// disallows tells whether evadedRules disallow a decoded path.
+func disallows(path string) bool {
+	within := func(folder string) bool { return strings.HasPrefix(path, folder) }
+	return slices.ContainsFunc(closedFolders, within) && !strings.HasPrefix(path, pressRelease) || strings.HasSuffix(path, ".pdf")
+}
+
+var evadedPages = pages{
+	"/index.html": true, "/open.html": true, "/open/index.html": true, "/open/page.html": true, "/private.html": true,
+	"/privateer/page.html": true, pressRelease: true, "/a b.html": true, "/crème.html": true, "/x;y.html": true,
+	"/100%.html": true, "/q?.html": true, "/h#.html": true, "/star*.html": true, "/cash$.html": true, "/report.pdf.html": true,
+
+	"/private/index.html": true, "/private/page.html": true, "/private/a/page.html": true, "/open/report.pdf": true,
+	"/café/page.html": true, "/odd;name/page.html": true, "/cash$/page.html": true, "/star*/page.html": true, "/50%/page.html": true,
+	"/secret page.html": true,
+}
+
+var (
+	phpPages  = pages{"/private/page.php": true, "/private/index.php": true, "/open/page.php": true, "/open/index.php": true, "/open/report.pdf": true}
+	phpRoutes = pages{"/members/list": true, "/news/today": true}
+)
+
+const evadedSites = `{
+	admin {$ADMIN}
+	auto_https off
+	grace_period 2s
+	servers {
+		protocols h1 h2c
+	}
+}
+http://files.test:{$PORT} {
+	root * {$ROOT}
+	robots
+	file_server
+}
+http://rewritten.test:{$PORT} {
+	root * {$ROOT}
+	robots
+	try_files {path} {path}/ /index.html
+	file_server
+}
+http://php.test:{$PORT} {
+	root * {$PHP_ROOT}
+	robots
+	php_fastcgi {$PHP}
+	file_server
+}
+http://mux.test:{$PORT}, http://nginx.test:{$PORT}, http://url.test:{$PORT}, http://servlets.test:{$PORT} {
+	robots {
+		source file {$ROOT}/robots.txt
+		serve
+	}
+	reverse_proxy {$BACKENDS}
+}
+`
+
+// evadedSite is a site whose pages are asked for in other spellings.
+type evadedSite struct {
+	host    string
+	targets []string // its pages, as they are spelt
+	limits  []string // kinds of spellings that are known to get by
+}
+
+// evaded is a Caddy with all sites.
+type evaded struct {
+	*caddy
+	sites []evadedSite
+}
+
+func startEvaded(t *testing.T) *evaded {
+	t.Helper()
+	root, phpRoot := t.TempDir(), t.TempDir()
+	plant := func(root string, p pages) (targets []string) {
+		for _, path := range slices.Sorted(maps.Keys(p)) {
+			write(t, root+path, marker+path)
+			for _, index := range []string{"index.html", "index.php"} {
+				path = strings.TrimSuffix(path, index)
+			}
+			targets = append(targets, (&url.URL{Path: path}).EscapedPath())
+		}
+		write(t, root+"/robots.txt", evadedRules)
+		return append(targets, "/robots.txt")
+	}
+	targets, phpTargets := plant(root, evadedPages), plant(phpRoot, phpPages)
+	write(t, phpRoot+"/index.php", "the routes")
+
+	e := &evaded{caddy: startWith(t, evadedSites, map[string]string{
+		"ROOT": root, "PHP_ROOT": phpRoot, "PHP": startPHP(t, phpRoot, phpRoutes),
+		"BACKENDS": startBackends(t, map[string]http.Handler{
+			"mux.test": muxOf(evadedPages), "nginx.test": behind(evadedPages, likeNginx),
+			"url.test": behind(evadedPages, likeURL), "servlets.test": behind(evadedPages, likeServlets),
+		}),
+	})}
+	for _, host := range []string{"files.test", "rewritten.test", "mux.test", "nginx.test", "url.test"} {
+		e.sites = append(e.sites, evadedSite{host: host, targets: targets})
+	}
+	e.sites = append(e.sites,
+		evadedSite{host: "php.test", targets: append(phpTargets, "/members/list", "/news/today")},
+		evadedSite{host: "servlets.test", targets: targets, limits: []string{"parameters", "backslash"}})
+	return e
+}
+
+// pageIn returns the path of the page that was served, "" if none was.
+func (a answer) pageIn() string {
+	if a.status != http.StatusOK {
+		return ""
+	}
+	if a.body == evadedRules {
+		return "/robots.txt"
+	}
+	page, ok := strings.CutPrefix(a.body, marker)
+	if !ok {
+		return ""
+	}
+	return page
+}
+
+// decodedOnce returns a target's path and query with each escape decoded but that of a
+// slash, as robots.txt compares it, and without the scheme and host of an absolute form.
+func decodedOnce(target string) string {
+	if !strings.HasPrefix(target, "/") {
+		if u, err := url.Parse(target); err == nil {
+			target = u.RequestURI()
+		}
+	}
+	target, _, _ = strings.Cut(target, "#")
+	var decoded strings.Builder
+	for _, token := range tokens(target) {
+		if c := octet(token); c != '/' {
+			token = string([]byte{c})
+		}
+		decoded.WriteString(token)
+	}
+	return decoded.String()
+}
+
+// asAFileServer returns the path that a file server finds for a target.
+func asAFileServer(target string) string {
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return ""
+	}
+	clean := path.Clean("/" + u.Path)
+	if strings.HasSuffix(u.Path, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
+}
+
+// outcomes counts what became of the spellings of a kind. It is safe for concurrent use.
+type outcomes struct {
+	mu                            sync.Mutex
+	sent, served, refused, evaded map[string]int
+}
+
+func newOutcomes() *outcomes {
+	return &outcomes{sent: map[string]int{}, served: map[string]int{}, refused: map[string]int{}, evaded: map[string]int{}}
+}
+
+func (y *outcomes) add(counts map[string]int, s spelling) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, kind := range s.kinds {
+		counts[kind]++
+	}
+}
+
+// judge asks for a spelling as a person and as a robot, and holds what the robot is
+// answered against what the person was served.
+func (e *evaded) judge(t *testing.T, w *wire, site *evadedSite, s spelling, y *outcomes) {
+	target := strings.NewReplacer("{host}", site.host, "{HOST}", strings.ToUpper(site.host)).Replace(s.target)
+	person, err := w.ask(site.host, target, chrome)
+	robot, err2 := w.ask(site.host, target, bingbot)
+	if err != nil || err2 != nil {
+		if !errors.Is(err, errRefusedByProtocol) || !errors.Is(err2, errRefusedByProtocol) {
+			t.Errorf("%s %q, %s: %v, %v", site.host, target, s.kinds, err, err2)
+		}
+		return
+	}
+	complain := func(what string) {
+		t.Errorf("%s %q, %s: %s: a person is served %q with %d, a robot %q with %d",
+			site.host, target, s.kinds, what, person.pageIn(), person.status, robot.pageIn(), robot.status)
+	}
+	y.add(y.sent, s)
+	if person.status == http.StatusForbidden {
+		complain("a person is refused")
+	}
+	served, refused := person.pageIn(), robot.status == http.StatusForbidden
+	if served != "" {
+		y.add(y.served, s)
+	}
+	if refused {
+		y.add(y.refused, s)
+	}
+	switch {
+	case served == "/robots.txt" && robot.pageIn() != served:
+		if !disallows(decodedOnce(target)) {
+			complain("the rules are not told")
+		}
+	case disallows(served) && !refused:
+		byQuery := strings.HasSuffix(served, ".pdf") && strings.Contains(target, "?") // "$" is the end of path and query
+		limited := slices.ContainsFunc(s.kinds, func(kind string) bool { return slices.Contains(site.limits, kind) })
+		if limited {
+			y.add(y.evaded, s)
+		} else if !byQuery {
+			complain("evaded")
+		}
+	case refused && !disallows(served) && served != "":
+		if !disallows(decodedOnce(target)) && !disallows(asAFileServer(target)) {
+			complain("refused although allowed")
+		}
+	case !refused && (robot.status != person.status || robot.pageIn() != served):
+		complain("neither refused nor served the same")
+	}
+}
+
+func TestNoSpellingEvades(t *testing.T) {
+	e := startEvaded(t)
+	y := newOutcomes()
+	type job struct {
+		site *evadedSite
+		spelling
+	}
+	jobs := make(chan job, 1000)
+	go func() {
+		defer close(jobs)
+		for i := range e.sites {
+			site := &e.sites[i]
+			for _, target := range site.targets {
+				jobs <- job{site, spelling{[]string{"plain"}, target}}
+				for _, s := range singles(target) {
+					jobs <- job{site, s}
+				}
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			w := &wire{address: e.address(), open: http1}
+			defer w.close()
+			for j := range jobs {
+				e.judge(t, w, j.site, j.spelling, y)
+			}
+		})
+	}
+	workers.Wait()
+	for _, k := range kinds {
+		t.Logf("%-20s sent %6d served %6d refused %6d evaded %d", k.name, y.sent[k.name], y.served[k.name], y.refused[k.name], y.evaded[k.name])
+	}
+}
