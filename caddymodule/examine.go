@@ -104,7 +104,7 @@ func targetOf(text string) (a asked, served bool) {
 	path, query, _ := strings.Cut(text, "?")
 	a = asked{method: http.MethodGet, target: text, path: path, query: query}
 	if decoded, err := url.PathUnescape(path); err == nil {
-		a.path, served = decoded, true
+		a.path, served = understood(decoded), true
 	}
 	return a, served
 }

@@ -144,12 +144,11 @@ func (e *examiner) preference() string {
 
 // explainRules says which rules of the record match, in every reading of what is asked for.
 func (e *examiner) explainRules(say func(string, ...any), binding *robotsrules.Binding, a *asked) {
-	targets := []string{a.target}
-	if other, ok := a.otherReading(); ok {
-		targets = append(targets, other)
+	others := a.otherReadings()
+	for _, other := range others {
 		say("Path:     %s is also read as %s, which is what a server would serve", printable(a.target), printable(other))
 	}
-	for _, target := range targets {
+	for _, target := range append([]string{a.target}, others...) {
 		decision := binding.Decide(target)
 		matches := 0
 		for _, group := range binding.Groups() {

@@ -258,13 +258,13 @@ func (h *Handler) binding(rules *ruleset, j *judgement) *robotsrules.Binding {
 	return named
 }
 
-// decide judges what was asked for in both of its readings: it is disallowed if either is.
+// decide judges what was asked for in all of its readings: it is disallowed if one is.
 func decide(binding *robotsrules.Binding, a *asked) robotsrules.Decision {
 	decision := binding.Decide(a.target)
 	if !decision.Allowed() {
 		return decision
 	}
-	if target, ok := a.otherReading(); ok {
+	for _, target := range a.otherReadings() {
 		if other := binding.Decide(target); !other.Allowed() {
 			return other
 		}

@@ -132,7 +132,7 @@ var trappedRobot = &crawler.Identity{Class: crawler.Robot}
 func (h *Handler) springs(r *http.Request, a *asked) bool {
 	path := a.path
 	if a.peculiar() {
-		path = resolve(path)
+		path = resolve(path, foldSlashes)
 	}
 	if !h.isTrap(path) || prefetches(r) || isLed(r) || r.TLS != nil && !r.TLS.HandshakeComplete {
 		return false

@@ -244,14 +244,13 @@ func absoluteForms(target string) []string {
 	}
 }
 
-// few returns at most n of all, evenly spread.
-func few(all []string, n int) []string {
-	if len(all) <= n {
-		return all
-	}
-	some := make([]string, n)
-	for i := range some {
-		some[i] = all[i*len(all)/n]
+// thin returns at most n of all, evenly spread; another turn has others.
+func thin(all []string, n, turn int) (some []string) {
+	step := (len(all) + n - 1) / n
+	for i := range all {
+		if i%step == turn%step {
+			some = append(some, all[i])
+		}
 	}
 	return some
 }
@@ -262,25 +261,25 @@ type spelling struct {
 	target string
 }
 
-// singles returns all spellings of a target by one kind.
-func singles(target string) (all []spelling) {
+// singles returns spellings of a target by one kind, of which each gives at most n.
+func singles(target string, n, turn int) (all []spelling) {
 	for _, k := range kinds {
-		for _, spelt := range k.spell(target) {
+		for _, spelt := range thin(k.spell(target), n, turn) {
 			all = append(all, spelling{[]string{k.name}, spelt})
 		}
 	}
 	return all
 }
 
-// pairs returns spellings by two kinds, one after the other, of which each gives n ways.
-func pairs(target string, n int) (all []spelling) {
-	for _, first := range kinds {
-		for _, half := range few(first.spell(target), n) {
+// pairs returns spellings by two kinds, one after the other, of which each gives at most n.
+func pairs(target string, n, turn int) (all []spelling) {
+	for i, first := range kinds {
+		for _, half := range thin(first.spell(target), n, turn+i) {
 			if !strings.HasPrefix(half, "/") {
 				continue
 			}
-			for _, second := range kinds {
-				for _, spelt := range few(second.spell(half), n) {
+			for j, second := range kinds {
+				for _, spelt := range thin(second.spell(half), n, turn+i+j) {
 					all = append(all, spelling{[]string{first.name, second.name}, spelt})
 				}
 			}

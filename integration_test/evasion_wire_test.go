@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// errRefusedByProtocol says that there was no answer but the end of a stream or connection.
-var errRefusedByProtocol = errors.New("the connection or stream ended without an answer")
+// errNoAnswer says that a connection or stream ended without an answer that could be read.
+var errNoAnswer = errors.New("no answer")
 
 // A wire sends request targets as they are, which no HTTP client does, over one connection
 // after the other. One goroutine uses it.
@@ -30,8 +30,8 @@ type wire struct {
 // exchange sends a request and returns its answer.
 type exchange func(host, target, agent string) (answer, error)
 
-// ask sends a request, over a new connection where the last one has ended. An error is
-// errRefusedByProtocol if the server ended a new connection or the stream.
+// ask sends a request, over a new connection where the last one has ended. The error is
+// errNoAnswer if that was of no use.
 func (w *wire) ask(host, target, agent string) (answer, error) {
 	for {
 		fresh := w.conn == nil
@@ -55,7 +55,7 @@ func (w *wire) ask(host, target, agent string) (answer, error) {
 			return answer{}, err
 		}
 		if fresh {
-			return answer{}, fmt.Errorf("%w: %w", errRefusedByProtocol, err)
+			return answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
 	}
 }
