@@ -60,8 +60,8 @@ func (o *origin) scheme() string {
 // authority is the Host header of our requests for host: with the port we listen at where
 // that is not the usual one.
 func (o *origin) authority(host string) string {
-	if host == "" {
-		return "" // HTTP/1.0 has no Host header
+	if host == "" || isOdd(host) {
+		return host // HTTP/1.0 has no Host header, and what is odd is asked for as it came
 	}
 	bare := strings.Trim(host, "[]")
 	if addr, ok := o.local.(*net.TCPAddr); ok && addr.Port != 80 && addr.Port != 443 {
@@ -125,10 +125,12 @@ func (l *loader) throughServer(ctx context.Context, o *origin, address *url.URL,
 	if o.local != nil {
 		ctx = context.WithValue(ctx, http.LocalAddrContextKey, o.local)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, robotsPath, http.NoBody)
 	if err != nil {
 		return answer{}, err
 	}
+	asked := *address // not all that can be a Host header can be read as part of a URL
+	req.URL, req.Host = &asked, address.Host
 	dress(req, last)
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"

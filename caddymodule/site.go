@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -109,8 +110,10 @@ func (l *loader) ownPart() part {
 	}
 }
 
-// hostOf returns the host of r without port and final dot, in lower case. It allocates
-// only for hosts that are not written that way.
+// hostOf returns the host of r without port, in lower case: one that Caddy's host matcher
+// tells from another is another, also by a final dot. A Host header that is neither a name
+// nor an address in brackets is kept as it came. It allocates only for hosts that are not
+// written that way.
 func hostOf(r *http.Request) string {
 	host := r.Host
 	for _, c := range []byte(host) {
@@ -134,5 +137,19 @@ func plainHost(host string) string {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host = host[:i]
 	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	if isOdd(host) {
+		host = r.Host
+	}
+	return strings.ToLower(host)
+}
+
+// isOdd tells whether a host without port is neither a name nor an address in brackets.
+func isOdd(host string) bool {
+	if !strings.ContainsAny(host, "[]:") {
+		return false
+	}
+	inner, isOpen := strings.CutPrefix(host, "[")
+	inner, isClosed := strings.CutSuffix(inner, "]")
+	_, err := netip.ParseAddr(inner)
+	return !isOpen || !isClosed || err != nil
 }

@@ -90,7 +90,7 @@ func (s Source) place(host string) (string, error) {
 		return "", fmt.Errorf("host %q cannot be part of a path", host)
 	}
 	replacer := caddy.NewReplacer()
-	replacer.Set(strings.Trim(hostPlaceholder, "{}"), host)
+	replacer.Set(strings.Trim(hostPlaceholder, "{}"), strings.TrimSuffix(host, ".")) // the same name, to the DNS
 	place, err := replacer.ReplaceOrErr(s.File+s.URL, true, true)
 	if err != nil {
 		return "", fmt.Errorf("%q: %w; only placeholders that do not depend on a request, and %s, work here",

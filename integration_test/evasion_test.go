@@ -3,6 +3,7 @@ package integration
 import (
 	"errors"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -163,14 +164,19 @@ func decodedOnce(target string) string {
 		}
 	}
 	target, _, _ = strings.Cut(target, "#")
-	var decoded strings.Builder
-	for _, token := range tokens(target) {
+	return decoded(target)
+}
+
+// decoded returns text with each escape decoded but that of a slash.
+func decoded(text string) string {
+	var all strings.Builder
+	for _, token := range tokens(text) {
 		if c := octet(token); c != '/' {
 			token = string([]byte{c})
 		}
-		decoded.WriteString(token)
+		all.WriteString(token)
 	}
-	return decoded.String()
+	return all.String()
 }
 
 // asAFileServer returns the path that a file server finds for a target.
@@ -239,7 +245,7 @@ func (e *evaded) judge(t *testing.T, w *wire, site *evadedSite, s spelling, y *o
 		_, query := split(target)
 		switch {
 		case strings.HasSuffix(served, ".pdf") && query != "": // "$" is the end of path and query
-		case strings.ContainsAny(decodedOnce(target), site.limits):
+		case strings.ContainsAny(decoded(target), site.limits):
 			y.add(y.evaded, s)
 		default:
 			complain("evaded")
@@ -253,12 +259,18 @@ func (e *evaded) judge(t *testing.T, w *wire, site *evadedSite, s spelling, y *o
 	}
 }
 
-// spellings sends what is to be tried at all sites to each, and closes it.
-func (e *evaded) spellings(each chan<- evasion) {
+// An evasion is a spelling and where it is tried.
+type evasion struct {
+	site *evadedSite
+	spelling
+}
+
+// evasions sends what is to be tried at all sites to each, and closes it.
+func (e *evaded) evasions(each chan<- evasion) {
 	defer close(each)
-	most, ofPairs := 100, 2
+	most, pairwise := 60, 2
 	if raceDetector {
-		most, ofPairs = 10, 1
+		most, pairwise = 8, 1
 	}
 	for i := range e.sites {
 		site := &e.sites[i]
@@ -274,25 +286,18 @@ func (e *evaded) spellings(each chan<- evasion) {
 		for turn, target := range site.whole {
 			send(singles(target, most, turn+i))
 		}
-		send(pairs(site.whole[i%2], ofPairs, i))
+		send(pairs(site.whole[0], pairwise, i))
+		send(pairs(site.whole[1], 1, i))
 	}
 }
 
-// evasion is a spelling and where it is tried.
-type evasion struct {
-	site *evadedSite
-	spelling
-}
-
-func TestNoSpellingEvades(t *testing.T) {
-	e := startEvaded(t)
+// tryAll judges evasions over several connections at once.
+func (e *evaded) tryAll(t *testing.T, open func(net.Conn) (exchange, error), all <-chan evasion) *outcomes {
 	y := newOutcomes()
-	all := make(chan evasion, 1000)
-	go e.spellings(all)
 	var workers sync.WaitGroup
 	for range 8 {
 		workers.Go(func() {
-			w := &wire{address: e.address(), open: http1}
+			w := &wire{address: e.address(), open: open}
 			defer w.close()
 			for a := range all {
 				e.judge(t, w, a.site, a.spelling, y)
@@ -300,10 +305,64 @@ func TestNoSpellingEvades(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	sum := 0
+	return y
+}
+
+// check fails the test unless spellings of every kind were served and others refused, and
+// at least so many were sent: else it would have shown nothing.
+func (y *outcomes) check(t *testing.T, least int) {
+	t.Helper()
+	sent := 0
 	for _, k := range kinds {
-		sum += y.sent[k.name]
-		t.Logf("%-20s sent %6d served %6d refused %6d evaded %d", k.name, y.sent[k.name], y.served[k.name], y.refused[k.name], y.evaded[k.name])
+		sent += y.sent[k.name]
+		if y.served[k.name] == 0 || y.refused[k.name] == 0 {
+			t.Errorf("%s: of %d spellings, %d were served to a person and %d refused to a robot, want some of each",
+				k.name, y.sent[k.name], y.served[k.name], y.refused[k.name])
+		}
 	}
-	t.Logf("%d", sum)
+	if sent < least {
+		t.Errorf("%d spellings were sent, want at least %d", sent, least)
+	}
+	t.Logf("sent %v, served %v, refused %v, by a known limit %v", y.sent, y.served, y.refused, y.evaded)
+}
+
+func TestNoSpellingEvades(t *testing.T) {
+	e := startEvaded(t)
+	all := make(chan evasion)
+	go e.evasions(all)
+	y := e.tryAll(t, http1, all)
+	if raceDetector {
+		y.check(t, 5_000)
+	} else {
+		y.check(t, 20_000)
+	}
+	for _, kind := range []string{"parameters", "backslash"} {
+		if y.evaded[kind] == 0 {
+			t.Errorf("%s: none was served as another page, so this is no limit", kind)
+		}
+	}
+}
+
+func TestNoSpellingEvadesOverHTTP2(t *testing.T) {
+	e := startEvaded(t)
+	all := make(chan evasion)
+	go func() {
+		defer close(all)
+		for i := range e.sites {
+			for turn, target := range e.sites[i].whole {
+				for _, s := range singles(target, 3, turn+i) {
+					all <- evasion{&e.sites[i], s}
+				}
+			}
+			for _, target := range e.sites[i].targets {
+				for _, s := range singles(target, 1, i) {
+					all <- evasion{&e.sites[i], s}
+				}
+			}
+			for _, target := range []string{"", "*", "/", "private/page.html", "#", "?", "/#", "/private/page.html#/../../open.html", "x://y/private/page.html"} {
+				all <- evasion{&e.sites[i], spelling{nil, target}}
+			}
+		}
+	}()
+	e.tryAll(t, http2Cleartext, all).check(t, 1_000)
 }
