@@ -146,7 +146,7 @@ func (e *examiner) preference() string {
 func (e *examiner) explainRules(say func(string, ...any), binding *robotsrules.Binding, a *asked) {
 	others := a.otherReadings()
 	for _, other := range others {
-		say("Path:     %s is also read as %s, which is what a server would serve", printable(a.target), printable(other))
+		say("Path:     %s is also read as %s, which is what a server may serve", printable(a.target), printable(other))
 	}
 	for _, target := range append([]string{a.target}, others...) {
 		decision := binding.Decide(target)

@@ -129,8 +129,8 @@ func (l *loader) throughServer(ctx context.Context, o *origin, address *url.URL,
 	if err != nil {
 		return answer{}, err
 	}
-	asked := *address // not all that can be a Host header can be read as part of a URL
-	req.URL, req.Host = &asked, address.Host
+	u := *address // not all that can be a Host header can be read as part of a URL
+	req.URL, req.Host = &u, u.Host
 	dress(req, last)
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"

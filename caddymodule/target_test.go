@@ -69,6 +69,44 @@ func TestAbsoluteFormTargets(t *testing.T) {
 	}
 }
 
+func TestATargetThatIsNoPathNamesTheRoot(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /$\n", &Handler{})
+	for target, want := range map[string]int{"http:open": 403, "http:open?x": 200, "http://site.example/open": 200} {
+		if got := th.do(requestLine(t, target)).Code; got != want {
+			t.Errorf("%s: got %d, want %d", target, got, want)
+		}
+	}
+}
+
+func TestRobotsTxtIsServedBehindSlashesAndDots(t *testing.T) {
+	th := newTestHandler(t, closedAll, &Handler{})
+	for target, want := range map[string]int{
+		"/robots.txt": 200, "//robots.txt": 200, "/././/robots.txt?x": 200, "/../robots.txt": 200, "/%2e/%72obots.txt": 200,
+		"http://site.example//robots.txt": 200,
+		"/x/../robots.txt":                403, "/.../robots.txt": 403, "/robots.txt/.": 403, "/x/robots.txt": 403, "//robots.txt.bak": 403,
+	} {
+		if got := th.do(requestLine(t, target)).Code; got != want {
+			t.Errorf("%s: got %d, want %d", target, got, want)
+		}
+	}
+}
+
+// What docs/caddyfile.md advises for the spellings that only some applications understand.
+func TestALineKeepsRobotsFromWhatOnlyApplicationsUnderstand(t *testing.T) {
+	for target, line := range map[string]string{
+		"/private;x/page": "/private;", `/private%5Cpage`: `/private\`, "/index.php/private/page": "/index.php/",
+		"/%2570rivate/page": "/*%25", "/Private/page": "/Private/", "/private/report.pdf?x": "/*.pdf",
+	} {
+		const before = "User-agent: *\nDisallow: /private/page\nDisallow: /*.pdf$\n"
+		if got := newTestHandler(t, before, &Handler{}).do(requestLine(t, target)).Code; got != 200 {
+			t.Errorf("%s: got %d, want 200", target, got)
+		}
+		if got := newTestHandler(t, before+"Disallow: "+line+"\n", &Handler{}).do(requestLine(t, target)).Code; got != 403 {
+			t.Errorf("%s with %q: got %d, want 403", target, line, got)
+		}
+	}
+}
+
 func TestResolve(t *testing.T) {
 	for path, want := range map[string]struct{ folded, kept string }{
 		"": {"/", "/"}, "/": {"/", "/"}, "//": {"/", "//"}, "/a": {"/a", "/a"}, "/a/": {"/a/", "/a/"}, "/a//": {"/a/", "/a//"},
