@@ -138,8 +138,8 @@ func startBackends(t *testing.T, byHost map[string]http.Handler) string {
 	return server.Listener.Addr().String()
 }
 
-// startPHP answers FastCGI as PHP does: it runs the file of SCRIPT_FILENAME, and one named
-// front.php looks up the path of REQUEST_URI in its routes. It returns its address.
+// startPHP answers FastCGI as PHP does: it runs the file of SCRIPT_FILENAME, and
+// /index.php looks up the path of REQUEST_URI in its routes. It returns its address.
 func startPHP(t *testing.T, root string, routes pages) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
