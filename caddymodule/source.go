@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"path"
@@ -90,13 +91,25 @@ func (s Source) place(host string) (string, error) {
 		return "", fmt.Errorf("host %q cannot be part of a path", host)
 	}
 	replacer := caddy.NewReplacer()
-	replacer.Set(strings.Trim(hostPlaceholder, "{}"), strings.TrimSuffix(host, ".")) // the same name, to the DNS
+	replacer.Set(strings.Trim(hostPlaceholder, "{}"), placeName(host))
 	place, err := replacer.ReplaceOrErr(s.File+s.URL, true, true)
 	if err != nil {
 		return "", fmt.Errorf("%q: %w; only placeholders that do not depend on a request, and %s, work here",
 			s.File+s.URL, err, hostPlaceholder)
 	}
 	return place, nil
+}
+
+// placeName returns the one name of all hosts that name the same site, to Caddy's host
+// matcher or to the DNS.
+func placeName(host string) string {
+	if isOdd(host) {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	}
+	return strings.TrimSuffix(host, ".")
 }
 
 // String names the source in the log.

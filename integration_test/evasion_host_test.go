@@ -31,24 +31,47 @@ http://two.test:{$PORT} {
 http://bücher.test:{$PORT} {
 	import site one
 }
+http://listed.test:{$PORT} {
+	root * {$ROOT}/one
+	robots {
+		source file {$ROOT}/rules/{host}.txt
+	}
+	file_server
+}
 http://:{$PORT} {
 	import site one
 }
 `
 
-// hostSpellings are of a Host header or the :authority of HTTP/2.
-var hostSpellings = []string{
-	"one.test", "ONE.TEST", "oNe.tEsT", "one.test.", "ONE.TEST.", "one.test..", "one.test:80", "one.test:", "one.test.:99", "one.test:99999", "one.test:x",
-	"one%2etest", "%6fne.test", "one.test%00", "one.test,two.test", "one.test two.test", "user@one.test", "one.test@two.test", "two.test@one.test", "one.test#", "one.test?x",
-	"one.test/", "one.test/..", "one.test\\", "[one.test]", "[::1]", "[::1]:80", "127.0.0.1", "0x7f.1", "", ".", ":", "..", "-", "*", "*.test", "_", "\tone.test", "one\x00.test",
-	"xn--bcher-kva.test", "XN--BCHER-KVA.TEST", "xn--bcher-kva.test.", "bücher.test", "BÜCHER.test", "b%C3%BCcher.test", "bu\u0308cher.test", "ｏｎｅ.test", "one。test",
-	"two.test", "TWO.TEST.", "two.test:80", "two.test.:1", "two.test..", "[two.test]", "[two.test]:80", "[[two.test]]", "[two.test", "two.test]", "two.test]:80", "[two.test]]", "two.test:1:2", "[two.test:1]", "two.te\u017ft", "one.te\u017ft",
-	"unknown.test", "one.test.two.test", "two.test.one.test",
+// hostForms are spellings of a name, in a Host header or the :authority of HTTP/2.
+var hostForms = []string{
+	"NAME", "NAME.", "NAME..", ".NAME", "NAME:80", "NAME:", "NAME.:99", "NAME:99999", "NAME:x", "NAME:1:2", "NAME:1:",
+	"[NAME]", "[NAME]:80", "[[NAME]]", "[NAME", "NAME]", "NAME]:80", "[NAME]]", "[NAME:1]", "[NAME].", "[NAME.]", "[NAME]:80:80",
+	"user@NAME", "NAME@two.test", "two.test@NAME", "NAME,two.test", "NAME two.test", "NAME.two.test", "two.test.NAME",
+	"NAME%00", "NAME\x00", "\tNAME", "NAME ", "NAME#", "NAME?x", "NAME/", "NAME/..", `NAME\`,
+}
+
+// otherHosts are none, or hard to read.
+var otherHosts = []string{
+	"", ".", ":", "..", "-", "*", "*.test", "_", "[::1]", "[::1]:80", "::1", "127.0.0.1", "0x7f.1", "one%2etest", "%6fne.test", "one。test", "ｏｎｅ.test",
+	"xn--bcher-kva.test", "XN--BCHER-KVA.TEST", "xn--bcher-kva.test.", "bücher.test", "BÜCHER.test", "b%C3%BCcher.test", "bu\u0308cher.test",
+}
+
+// hostSpellings returns all that is tried.
+func hostSpellings() []string {
+	all := otherHosts
+	for _, name := range []string{"one.test", "two.test", "listed.test", "TWO.Test", "LISTED.TEST", "unknown.test", "one.te\u017ft", "two.te\u017ft", "li\u017fted.test"} {
+		for _, form := range hostForms {
+			all = append(all, strings.ReplaceAll(form, "NAME", name))
+		}
+	}
+	return all
 }
 
 func TestNoHostEvades(t *testing.T) {
 	root := t.TempDir()
 	write(t, root+"/one/robots.txt", "User-agent: *\nDisallow: /private/\n")
+	write(t, root+"/rules/listed.test.txt", "User-agent: *\nDisallow: /private/\n")
 	write(t, root+"/one/private/page.html", marker+"closed")
 	write(t, root+"/two/robots.txt", "User-agent: *\nDisallow:\n")
 	write(t, root+"/two/private/page.html", marker+"open")
@@ -74,7 +97,7 @@ func TestNoHostEvades(t *testing.T) {
 					t.Errorf("%q at %q: a person is served %q with %d, a robot is answered %d", target, host, page, person.status, robot.status)
 				}
 			}
-			for _, host := range hostSpellings {
+			for _, host := range hostSpellings() {
 				try(host, "/private/page.html")
 				try(host, "//private/./page.html")
 				for _, other := range []string{"one.test", "two.test"} {
