@@ -18,7 +18,7 @@ type evasion struct {
 // them tried, which takes a while.
 func (e *evaded) evasions(each chan<- evasion) {
 	defer close(each)
-	ofPage, ofWhole, ofPair := 2, 50, 2
+	ofPage, ofWhole, ofPair := 1, 40, 2
 	switch {
 	case os.Getenv("ROBOTS_EVASION") == "all":
 		ofPage, ofWhole, ofPair = 1000, 1000, 5
@@ -66,9 +66,9 @@ func TestNoSpellingEvades(t *testing.T) {
 	go e.evasions(all)
 	y := e.tryAll(t, http1, all)
 	if raceDetector {
-		y.check(t, 5_000)
+		y.check(t, 4_000)
 	} else {
-		y.check(t, 15_000)
+		y.check(t, 12_000)
 	}
 	for _, kind := range []string{"parameters", "backslash"} {
 		if y.limited[kind] == 0 {
