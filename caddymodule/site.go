@@ -115,30 +115,30 @@ func (l *loader) ownPart() part {
 // nor an address in brackets is kept as it came. It allocates only for hosts that are not
 // written that way.
 func hostOf(r *http.Request) string {
-	host := r.Host
-	for _, c := range []byte(host) {
+	for _, c := range []byte(r.Host) {
 		if !inPlainHost[c] {
-			return plainHost(host)
+			return plainHost(r.Host)
 		}
 	}
-	return strings.TrimSuffix(host, ".")
+	return r.Host
 }
 
-// inPlainHost tells the octets of a host that is in small letters and has no port.
+// inPlainHost tells the octets of a host that is a name in small letters without a port.
 var inPlainHost = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
-		t[c] = c != ':' && (c < 'A' || c > 'Z')
+		t[c] = !strings.ContainsRune(":[]", rune(c)) && (c < 'A' || c > 'Z')
 	}
 	return t
 }()
 
-// plainHost is hostOf for one that has a port or is not in small letters.
-func plainHost(host string) string {
+// plainHost is hostOf for one that is written in another way.
+func plainHost(written string) string {
+	host := written
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host = host[:i]
 	}
 	if isOdd(host) {
-		host = r.Host
+		host = written
 	}
 	return strings.ToLower(host)
 }
