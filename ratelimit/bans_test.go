@@ -122,6 +122,19 @@ func TestBansPutForEver(t *testing.T) {
 	}
 }
 
+// TestBansCanBeWritten has a ban whose end is in the year 10000, but for the time zone it is told in.
+func TestBansCanBeWritten(t *testing.T) {
+	b := NewMemory(1).Bans()
+	late := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -60*60))
+	b.Put(Ban{Key: figtree, Since: start, Until: late})
+	for _, ban := range b.List(start) {
+		if _, err := ban.Until.UTC().MarshalJSON(); err == nil && start.Before(ban.Until) {
+			return
+		}
+	}
+	t.Errorf("a ban until %v: got %+v, want one whose end can be written", late, b.List(start))
+}
+
 func TestBansLift(t *testing.T) {
 	m := NewMemory(1)
 	b := ban("figtree", 0, 10*s)

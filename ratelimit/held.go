@@ -20,7 +20,17 @@ func hold(client uint64, ban Ban) *held {
 	for _, part := range []*string{&ban.Key.Site, &ban.Key.Robot, &ban.Key.Standing, &ban.Address, &ban.Rule} {
 		*part, text = text[:len(*part)], text[len(*part):]
 	}
+	ban.Since, ban.Until = writable(ban.Since), writable(ban.Until)
 	return &held{client: client, since: clamped(ban.Since), until: clamped(ban.Until), ban: &ban}
+}
+
+// writable returns t or, if its year in UTC is none that JSON can hold (RFC 3339), the bound of the
+// clock that it is out of.
+func writable(t time.Time) time.Time {
+	if year := t.UTC().Year(); 0 <= year && year <= 9999 {
+		return t
+	}
+	return time.Unix(0, clamped(t)).In(t.Location())
 }
 
 // text returns how many octets of text go with the ban.
