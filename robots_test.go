@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,4 +152,48 @@ func TestDependenciesAreAccountedFor(t *testing.T) {
 			t.Errorf("CONTRIBUTING.md does not say what %s is for", path)
 		}
 	}
+}
+
+// Each fuzz target has a row in docs/fuzzing.md, "| what is read | folder name | properties |", and each
+// row has its target.
+func TestFuzzTargetsAreAccountedFor(t *testing.T) {
+	doc, err := os.ReadFile("docs/fuzzing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for line := range strings.Lines(string(doc)) {
+		if cells := strings.Split(line, " | "); len(cells) == 3 && strings.Contains(cells[1], " Fuzz") {
+			told = append(told, cells[1])
+		}
+	}
+	there := fuzzTargets(t)
+	slices.Sort(told)
+	slices.Sort(there)
+	if !slices.Equal(told, there) {
+		t.Errorf("docs/fuzzing.md has\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(there, "\n"))
+	}
+	if len(there) < 30 {
+		t.Errorf("fuzz targets found: %d", len(there))
+	}
+}
+
+// fuzzTargets returns the fuzz targets of all folders, each as its folder and its name.
+func fuzzTargets(t *testing.T) (targets []string) {
+	t.Helper()
+	target := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range target.FindAllStringSubmatch(string(text), -1) {
+			targets = append(targets, filepath.ToSlash(filepath.Dir(path))+" "+m[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return targets
 }

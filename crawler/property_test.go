@@ -82,7 +82,12 @@ func TestRobotsInAnyCaseAreRobots(t *testing.T) {
 	}
 }
 
-// FuzzIdentify checks what holds for every octet sequence.
+// FuzzIdentify reads anything as a User-Agent. It holds four properties:
+//
+//   - repeatable: it reads the same each time;
+//   - cut: what is behind MaxLength octets changes nothing;
+//   - name: it is a short product token of printable ASCII, and no browser has one;
+//   - cached: a Cache says the same.
 func FuzzIdentify(f *testing.F) {
 	for _, userAgent := range userAgents(readSamples(f, "*.txt"), "") {
 		f.Add(userAgent)
@@ -92,10 +97,10 @@ func FuzzIdentify(f *testing.F) {
 		got := Identify(userAgent)
 		checkName(t, userAgent, got)
 		if again := Identify(userAgent); !reflect.DeepEqual(got, again) {
-			t.Errorf("Identify(%q) = %+v, and then %+v", userAgent, got, again)
+			t.Errorf("repeatable: Identify(%q) = %+v, and then %+v", userAgent, got, again)
 		}
 		if short := Identify(userAgent[:min(len(userAgent), MaxLength)]); !reflect.DeepEqual(got, short) {
-			t.Errorf("Identify(%q) = %+v, but cut %+v", userAgent, got, short)
+			t.Errorf("cut: Identify(%q) = %+v, but %+v", userAgent, got, short)
 		}
 		checkCached(t, cache, userAgent, got)
 	})
@@ -104,20 +109,20 @@ func FuzzIdentify(f *testing.F) {
 func checkName(t *testing.T, userAgent string, got Identity) {
 	t.Helper()
 	if (got.Class == Browser || got.Class == Unstated) && got.Name != "" {
-		t.Errorf("Identify(%q): got name %q of a %s, want none", userAgent, got.Name, got.Class)
+		t.Errorf("name: Identify(%q): got name %q of a %s, want none", userAgent, got.Name, got.Class)
 	}
 	if len(got.Name) > maxName || strings.Contains(got.Name, "/") || strings.EqualFold(got.Name, "mozilla") {
-		t.Errorf("Identify(%q): got name %q, want a product token of at most %d octets", userAgent, got.Name, maxName)
+		t.Errorf("name: Identify(%q): got name %q, want a product token of at most %d octets", userAgent, got.Name, maxName)
 	}
 	for _, text := range append([]string{got.Name}, got.Products...) {
 		for i := range len(text) {
 			if text[i] < ' ' || text[i] > '~' || strings.IndexByte(noName, text[i]) >= 0 {
-				t.Errorf("Identify(%q): got %q with octet %#x, want printable ASCII", userAgent, text, text[i])
+				t.Errorf("name: Identify(%q): got %q with octet %#x, want printable ASCII", userAgent, text, text[i])
 			}
 		}
 	}
 	if len(got.Text) > MaxLength || len(got.Products) > maxProducts {
-		t.Errorf("Identify(%q): got %d octets of text and %d products", userAgent, len(got.Text), len(got.Products))
+		t.Errorf("name: Identify(%q): got %d octets of text and %d products", userAgent, len(got.Text), len(got.Products))
 	}
 }
 
@@ -130,7 +135,7 @@ func checkCached(t *testing.T, cache *Cache, userAgent string, want Identity) {
 		got := *cache.Identify(userAgent)
 		got.Hash = 0 // which only a Cache gives
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("Cache.Identify(%q) = %+v, want %+v", userAgent, got, want)
+			t.Errorf("cached: Identify(%q) = %+v, want %+v", userAgent, got, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestParseRangesReadsWhatOperatorsPublish(t *testing.T) {
 				t.Fatalf("ParseRanges(%q): %v", test.text, err)
 			}
 			if got := r.Len(); got != test.want {
-				t.Errorf("ParseRanges(%q).Len() = %d, want %d", test.text, got, test.want)
+				t.Errorf("bounded: ParseRanges(%q).Len() = %d, want %d", test.text, got, test.want)
 			}
 			checkContains(t, r, inRange, true)
 			checkContains(t, r, outOfRange, false)
@@ -335,6 +335,12 @@ func BenchmarkParseRanges(b *testing.B) {
 	}
 }
 
+// FuzzParseRanges reads anything as a list of addresses. It holds four properties:
+//
+//   - one of two: there are ranges or an error, whose text is one line of at most 4 KiB;
+//   - bounded: there are at least one and at most maxRanges of them;
+//   - in order: spans are in order and apart, as Contains needs them;
+//   - line end: one more at the end changes nothing.
 func FuzzParseRanges(f *testing.F) {
 	for _, seed := range []string{
 		`{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}`,
@@ -346,21 +352,21 @@ func FuzzParseRanges(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := ParseRanges(text)
 		if (r == nil) != (err != nil) {
-			t.Fatalf("ParseRanges(%q) = %v, %v, want one of them", text, r, err)
+			t.Fatalf("one of two: ParseRanges(%q) = %v, %v", text, r, err)
 		}
 		if err != nil {
 			if message := err.Error(); len(message) > 4096 || strings.ContainsAny(message, "\n\r\x00") {
-				t.Errorf("ParseRanges(%q): the message %q is long or has more than one line", text, message)
+				t.Errorf("one of two: ParseRanges(%q): the message %q is long or has more than one line", text, message)
 			}
 			return
 		}
 		if r.Len() < 1 || r.Len() > maxRanges {
-			t.Errorf("ParseRanges(%q).Len() = %d, want 1 to %d", text, r.Len(), maxRanges)
+			t.Errorf("bounded: ParseRanges(%q).Len() = %d, want 1 to %d", text, r.Len(), maxRanges)
 		}
 		checkOrder(t, r)
 		again, err := ParseRanges(append(text, '\n'))
 		if err != nil || again.Len() != r.Len() {
-			t.Errorf("ParseRanges(%q) with a line end more: %d ranges, %v, want %d", text, again.Len(), err, r.Len())
+			t.Errorf("line end: ParseRanges(%q): %d ranges, %v, want %d", text, again.Len(), err, r.Len())
 		}
 	})
 }
@@ -373,7 +379,7 @@ func checkOrder(t *testing.T, r *Ranges) {
 	}
 	for i := range r.first {
 		if r.last[i].compare(r.first[i]) < 0 || i > 0 && r.last[i-1].compare(r.first[i]) >= 0 {
-			t.Fatalf("span %d, from %v to %v, is not in order", i, r.first[i], r.last[i])
+			t.Fatalf("in order: span %d, from %v to %v, is not in order", i, r.first[i], r.last[i])
 		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// FuzzSignature changes signed requests: nothing panics, and whatever is still verified reads as
-// one of the requests that were signed.
+// FuzzSignature changes signed requests. It holds two properties:
+//
+//   - reason: there is one unless the request is verified;
+//   - signed: whatever is still verified reads as one of the requests that were signed.
 func FuzzSignature(f *testing.F) {
 	a := newTestAgent("https://agent.example", 1)
 	signed := map[string]bool{}
@@ -40,7 +42,7 @@ func FuzzSignature(f *testing.F) {
 		m.Header.Add(field, value)
 		origin, status, reason := s.Verify(context.Background(), m)
 		if (status == Verified) != (reason == "") {
-			t.Errorf("Verify() = %s with reason %q", status, reason)
+			t.Errorf("reason: Verify() = %s with %q", status, reason)
 		}
 		if status != Verified {
 			return
@@ -51,7 +53,7 @@ func FuzzSignature(f *testing.F) {
 		}
 		base, err := signatureBase(m, claim.input)
 		if err != nil || origin != a.origin || (claim.nonce == "" && !signed[string(base)+string(claim.signature)]) {
-			t.Errorf("%+v is verified as %s: %v", m, origin, err)
+			t.Errorf("signed: %+v is verified as %s: %v", m, origin, err)
 		}
 	})
 }

@@ -71,7 +71,11 @@ func TestLiftMeansTheSameKeys(t *testing.T) {
 	}
 }
 
-// FuzzKeys puts two clients side by side.
+// FuzzKeys puts two clients side by side. It holds three properties:
+//
+//   - apart: budgets and bans are those of one client;
+//   - short: no key has more than 200 octets;
+//   - one slot: all keys of a request have the same tag, as a cluster needs it.
 func FuzzKeys(f *testing.F) {
 	f.Add("one.example", "figtree", "", "192.0.2.1", "one.example/figtree", "", "", "192.0.2.1")
 	f.Add("a", "b", "c", "d", "a", "b", "c:pace", "d")
@@ -80,10 +84,10 @@ func FuzzKeys(f *testing.F) {
 		one, two := ratelimit.Key{Site: site1, Robot: robot1, Standing: standing1}, ratelimit.Key{Site: site2, Robot: robot2, Standing: standing2}
 		keys1, keys2 := keysOf(one, address1), keysOf(two, address2)
 		if same := keys1[0] == keys2[0]; same != (one == two) {
-			t.Errorf("budgets are apart if their keys are: %+v and %+v have %q and %q", one, two, keys1[0], keys2[0])
+			t.Errorf("apart: %+v and %+v have %q and %q", one, two, keys1[0], keys2[0])
 		}
 		if same := keys1[1] == keys2[1] || keys1[2] == keys2[2]; same != (one == two && address1 == address2) {
-			t.Errorf("clients are apart if their keys or addresses are: %+v from %q and %+v from %q have %q and %q", one, address1, two, address2, keys1, keys2)
+			t.Errorf("apart: %+v from %q and %+v from %q have %q and %q", one, address1, two, address2, keys1, keys2)
 		}
 		tag := func(key string) string {
 			_, rest, _ := strings.Cut(key, "{")
@@ -92,10 +96,10 @@ func FuzzKeys(f *testing.F) {
 		}
 		for _, key := range keys1 {
 			if len(key) > 200 {
-				t.Errorf("no key has more than 200 octets: %q has %d", key, len(key))
+				t.Errorf("short: %q has %d", key, len(key))
 			}
 			if tag(key) == "" || tag(key) != tag(keys1[0]) {
-				t.Errorf("all keys of a request have the same tag: got %q", keys1)
+				t.Errorf("one slot: got %q", keys1)
 			}
 		}
 	})
