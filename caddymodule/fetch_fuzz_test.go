@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -136,7 +135,7 @@ func checkOwn(t *testing.T, a answer, want document, failed error, last *documen
 			w.Header().Set("Content-Length", fmt.Sprint(len(a.body)+1))
 		}
 		w.WriteHeader(a.status)
-		_, _ = io.WriteString(w, string(a.body))
+		_, _ = w.Write(a.body)
 	}), httptest.NewRequest("GET", "/robots.txt", nil))
 	if got, err := own.read(last, now); got != want || (err == nil) != (failed == nil) {
 		t.Errorf("own: got %+v, %v, want %+v, %v", got, err, want, failed)
