@@ -26,7 +26,7 @@ func FuzzFetched(f *testing.F) {
 	f.Add(304, "Location: /\r\nETag: W/\"b\"\r\n", []byte{}, true, uint32(1))
 	f.Add(403, "Expires: Thu, 31 Dec 2099 23:59:59 GMT\r\nETag: \"x\"\r\n", []byte("no"), true, uint32(1<<31))
 	f.Add(503, "Retry-After: 120\r\nCache-Control: max-age=-1,no-cache\r\n", []byte("later"), false, uint32(3))
-	f.Add(206, "Content-Encoding: br\r\nExpires: 0\r\nETag: \x7f\xff\r\n", []byte("\x00\xff"), true, uint32(7))
+	f.Add(206, "Content-Encoding: br\r\nExpires: 0\r\nETag: \xff\r\n", []byte("\x00\xff"), true, uint32(7))
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	last := &document{text: "User-agent: before\n", forbidden: true, etag: `"old"`, since: now}
 	f.Fuzz(func(t *testing.T, status int, head string, body []byte, whole bool, seconds uint32) {
