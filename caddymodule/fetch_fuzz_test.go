@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,7 +35,10 @@ func FuzzFetched(f *testing.F) {
 		if status < 200 || status > 599 || !ok {
 			t.Skip()
 		}
-		a := answer{status: status, header: header, body: body, whole: whole}
+		a := answer{status: status, header: header, body: body}
+		if !whole {
+			a.cut = io.ErrUnexpectedEOF
+		}
 		checkLocation(t, a)
 		checkFetchedLifetime(t, header, seconds, now)
 		doc, err := a.read(last, now)
@@ -87,7 +91,7 @@ func checkMeaning(t *testing.T, a answer, doc document, err error, last *documen
 		if err != nil || doc.text != last.text || doc.etag != last.etag || doc.forbidden != last.forbidden {
 			t.Errorf("meaning: 304: got %+v, %v, want what there was", doc, err)
 		}
-	case a.status/100 == 2 && a.whole && !encoded:
+	case a.status/100 == 2 && a.cut == nil && !encoded:
 		if err != nil || doc.text != string(a.body) || doc.forbidden {
 			t.Errorf("meaning: %d: got %+v, %v, want the text %q", a.status, doc, err, a.body)
 		}
@@ -99,7 +103,7 @@ func checkMeaning(t *testing.T, a answer, doc document, err error, last *documen
 			t.Errorf("forbidden: %d: got %t, want %t", a.status, doc.forbidden, want)
 		}
 	case err == nil || doc != (document{}):
-		t.Errorf("meaning: %d, whole %t, %q: got %+v, want an error", a.status, a.whole, coding, doc)
+		t.Errorf("meaning: %d, whole %t, %q: got %+v, want an error", a.status, a.cut == nil, coding, doc)
 	}
 }
 
@@ -131,7 +135,7 @@ func checkOwn(t *testing.T, a answer, want document, failed error, last *documen
 				w.Header()[name] = values
 			}
 		}
-		if !a.whole {
+		if a.cut != nil {
 			w.Header().Set("Content-Length", fmt.Sprint(len(a.body)+1))
 		}
 		w.WriteHeader(a.status)

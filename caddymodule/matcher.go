@@ -63,7 +63,10 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Err("crawler takes no block; write the robots' names behind it")
 		}
 	}
-	return m.check()
+	if err := m.check(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
 }
 
 // standings are the words for what is known of a claim.

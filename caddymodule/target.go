@@ -104,13 +104,26 @@ func (a *asked) withQuery(path string) string {
 // peculiar tells whether the target might be read in another way. It looks for octets only,
 // since nearly all targets are ordinary.
 func (a *asked) peculiar() bool {
-	path := a.target
-	if query := strings.IndexByte(path, '?'); query >= 0 {
-		path = path[:query]
+	target := a.target
+	if !strings.HasPrefix(target, "/") {
+		return true
 	}
-	return strings.IndexByte(a.target, '#') >= 0 || strings.IndexByte(path, '%') >= 0 ||
-		strings.Contains(path, "//") || strings.Contains(path, "/.") || path == "" || path[0] != '/'
+	for i := range len(target) {
+		if !isNotable[target[i]] {
+			continue
+		}
+		switch rest := target[i:]; {
+		case rest[0] == '?':
+			return strings.IndexByte(rest, '#') >= 0
+		case rest[0] != '/', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/."):
+			return true
+		}
+	}
+	return false
 }
+
+// isNotable tells the octets of a target that peculiar looks at.
+var isNotable = [256]bool{'?': true, '#': true, '%': true, '/': true}
 
 // slashes says what becomes of empty segments.
 type slashes bool

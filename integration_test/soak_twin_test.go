@@ -58,17 +58,17 @@ func creedOf(text string) *creed {
 // visitor is a client as the twin knows it, which is told and guesses nothing.
 type visitor struct {
 	agent string // its User-Agent
-	kind  kind
+	reach reach
 }
 
-// kind is how far robots.txt may bind a visitor.
-type kind int
+// reach is how far robots.txt may bind a visitor.
+type reach int
 
 const (
-	person kind = iota // by nothing
-	robot              // by the record that names it, else by that of *
-	app                // by the record that names it
-	nobody             // no record names it: by that of *
+	person reach = iota // by nothing
+	robot               // by the record that names it, else by that of *
+	app                 // by the record that names it
+	nobody              // no record names it: by that of *
 )
 
 // binding returns the rules that bind v: those of all records of the longest token that occurs
@@ -77,14 +77,14 @@ func (c *creed) binding(v visitor) []rule {
 	agent, longest := strings.ToLower(v.agent), ""
 	for _, r := range c.records {
 		for _, token := range r.tokens {
-			named := v.kind == robot && strings.Contains(agent, token) ||
-				v.kind == app && strings.HasPrefix(agent, token+"/")
+			named := v.reach == robot && strings.Contains(agent, token) ||
+				v.reach == app && strings.HasPrefix(agent, token+"/")
 			if token != "*" && named && len(token) > len(longest) {
 				longest = token
 			}
 		}
 	}
-	if longest == "" && (v.kind == robot || v.kind == nobody) {
+	if longest == "" && (v.reach == robot || v.reach == nobody) {
 		longest = "*"
 	}
 	var rules []rule
@@ -102,7 +102,7 @@ func (c *creed) binding(v visitor) []rule {
 // refuses tells whether v may not fetch the target: as it is spelt, or as a file server
 // would find it.
 func (c *creed) refuses(v visitor, target string) bool {
-	file, query, asks := strings.Cut(decoded(target), "?")
+	file, query, asks := strings.Cut(unescaped(target), "?")
 	if file == "/robots.txt" {
 		return false
 	}
@@ -114,11 +114,11 @@ func (c *creed) refuses(v visitor, target string) bool {
 		file, found = file+"?"+query, found+"?"+query
 	}
 	rules := c.binding(v)
-	return disallows(rules, file) || disallows(rules, found)
+	return forbids(rules, file) || forbids(rules, found)
 }
 
-// disallows tells what the rule with the longest pattern says, and Allow of two as long.
-func disallows(rules []rule, target string) bool {
+// forbids tells what the rule with the longest pattern says, and Allow of two as long.
+func forbids(rules []rule, target string) bool {
 	longest, allow := 0, true
 	for _, r := range rules {
 		if length := len(r.pattern); fits(r.pattern, target) && (length > longest || length == longest && r.allow) {
@@ -149,9 +149,9 @@ func fits(pattern, target string) bool {
 	}
 }
 
-// decoded returns a target with its percent-encoded letters, all that the soak encodes, as they
+// unescaped returns a target with its percent-encoded letters, all that the soak encodes, as they
 // are.
-func decoded(target string) string {
+func unescaped(target string) string {
 	var plain strings.Builder
 	for i := 0; i < len(target); i++ {
 		if octet, ok := letter(target[i:]); ok {
