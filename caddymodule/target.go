@@ -115,11 +115,19 @@ func (a *asked) peculiar() bool {
 		switch rest := target[i:]; {
 		case rest[0] == '?':
 			return strings.IndexByte(rest, '#') >= 0
-		case rest[0] != '/', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/."):
+		case rest[0] == '#', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/."):
+			return true
+		case rest[0] == '%' && divides(rest):
 			return true
 		}
 	}
 	return false
+}
+
+// divides tells whether text begins with an encoded slash or dot. Any other octet may be
+// encoded or not, and makes no other segment of a path.
+func divides(text string) bool {
+	return len(text) < 3 || text[1] == '2' && strings.IndexByte("EeFf", text[2]) >= 0
 }
 
 // isNotable tells the octets of a target that peculiar looks at.

@@ -91,6 +91,32 @@ func TestRobotsTxtIsServedBehindSlashesAndDots(t *testing.T) {
 	}
 }
 
+// A target that is not peculiar is judged in one reading: so there must be no other.
+func TestAnOrdinaryTargetHasOneReading(t *testing.T) {
+	parts := []string{"/", "a", ".", "%", "%2", "%2e", "%2E", "%2f", "%2F", "%25", "%41", "%d0", "?", "#"}
+	ordinary := 0
+	var grow func(target string, more int)
+	grow = func(target string, more int) {
+		path, query, _ := strings.Cut(target, "?")
+		decoded, err := url.PathUnescape(path)
+		if a := (asked{target: target, path: decoded, query: query}); err == nil && !a.peculiar() {
+			ordinary++
+			if resolve(decoded, foldSlashes) != decoded || strings.Count(decoded, "/") != strings.Count(path, "/") || strings.Contains(target, "#") {
+				t.Errorf("%s is not peculiar, and yet a server may read it as another target", target)
+			}
+		}
+		if more > 0 {
+			for _, part := range parts {
+				grow(target+part, more-1)
+			}
+		}
+	}
+	grow("/", 4)
+	if ordinary < 1000 {
+		t.Errorf("ordinary targets: got %d, want more", ordinary)
+	}
+}
+
 // What docs/caddyfile.md advises for the spellings that only some applications understand.
 func TestALineKeepsRobotsFromWhatOnlyApplicationsUnderstand(t *testing.T) {
 	for target, line := range map[string]string{
