@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/crawler/verify"
 )
 
 const (
@@ -28,15 +33,26 @@ type answer struct {
 	header http.Header
 	body   []byte // at most one octet more than is read of a robots.txt
 	cut    error  // why the answer ended before it said it would; nil if it is whole
+
+	from netip.Addr // whose it is; zero where it came through no connection of ours
 }
 
 // errRedirect is a load that ended in more redirects than are followed.
 var errRedirect = fmt.Errorf("more than %d redirects, or one that leads back to itself", maxRedirects)
 
-// httpClient fetches robots.txt from other servers. Redirects are counted by the caller.
-var httpClient = &http.Client{
-	Timeout:       loadTimeout,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// httpClient fetches robots.txt from other servers, and publicClient from those on the public
+// internet only. Redirects are followed, and counted, by the caller.
+var (
+	httpClient   = &http.Client{Timeout: loadTimeout, CheckRedirect: noRedirect}
+	publicClient = &http.Client{Timeout: loadTimeout, CheckRedirect: noRedirect, Transport: publicTransport()}
+)
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func publicTransport() *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Control: verify.RefusePrivate}).DialContext
+	return transport
 }
 
 // fetchURL loads robots.txt over HTTP, following at most hops redirects.
@@ -51,6 +67,7 @@ func fetch(ctx context.Context, sh *shared, address string, limit, hops int, las
 	// this server.
 	mark := sh.mark()
 	defer sh.unmark(mark)
+	client := httpClient
 	for ; ; hops-- {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -58,7 +75,7 @@ func fetch(ctx context.Context, sh *shared, address string, limit, hops int, las
 		}
 		dress(req, last)
 		req.Header.Set(markHeader, mark)
-		a, err := roundTrip(req, limit)
+		a, err := roundTrip(client, req, limit)
 		if err != nil {
 			return document{}, err
 		}
@@ -73,18 +90,36 @@ func fetch(ctx context.Context, sh *shared, address string, limit, hops int, las
 		if err != nil {
 			return document{}, fmt.Errorf("redirect to %q: %w", location, err)
 		}
+		if sh.public(a.from) {
+			// Who is out there does not choose what is fetched in the network in here.
+			client = publicClient
+		}
 		address = next.String()
 	}
 }
 
-func roundTrip(req *http.Request, limit int) (answer, error) {
-	resp, err := httpClient.Do(req)
+// public tells whether an address is one of the public internet.
+func (sh *shared) public(addr netip.Addr) bool {
+	if sh.isPublic != nil {
+		return sh.isPublic(addr)
+	}
+	return verify.IsPublic(addr)
+}
+
+func roundTrip(client *http.Client, req *http.Request, limit int) (answer, error) {
+	var from netip.Addr
+	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if peer, err := netip.ParseAddrPort(got.Conn.RemoteAddr().String()); err == nil {
+			from = peer.Addr()
+		}
+	}})
+	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return answer{}, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-	return answer{status: resp.StatusCode, header: resp.Header, body: body, cut: err}, nil
+	return answer{status: resp.StatusCode, header: resp.Header, body: body, cut: err, from: from}, nil
 }
 
 // dress sets the headers of our own requests.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -321,6 +322,28 @@ func TestARedirectToAnotherHostGoesOverHTTP(t *testing.T) {
 	ts.expect(t, "redirected", true)
 	if agent != fetcherName || !marked {
 		t.Errorf("our request says %q, marked %t; want %q and true", agent, marked, fetcherName)
+	}
+}
+
+func TestARedirectFromThePublicInternetLeadsIntoNoOtherNetwork(t *testing.T) {
+	asked := 0
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, closedSite)
+	}))
+	defer inside.Close()
+	outside := httptest.NewServer(http.RedirectHandler(inside.URL+"/r.txt", http.StatusFound))
+	defer outside.Close()
+	for name, public := range map[string]bool{"from inside": false, "from outside": true} {
+		asked = 0
+		sh := &shared{isPublic: func(netip.Addr) bool { return public }}
+		doc, err := fetch(t.Context(), sh, outside.URL, 1000, maxRedirects, nil, time.Now())
+		switch {
+		case !public && (err != nil || doc.text != closedSite || asked != 1):
+			t.Errorf("%s: got %q and %v", name, doc.text, err)
+		case public && (err == nil || !strings.Contains(err.Error(), "not a public one") || asked != 0):
+			t.Errorf("%s: got %q, %v and %d requests, want an error and none", name, doc.text, err, asked)
+		}
 	}
 }
 

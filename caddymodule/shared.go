@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"crypto/rand"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -52,6 +53,10 @@ type shared struct {
 
 	mu        sync.Mutex // guards resolvers
 	resolvers map[string]*verify.DNS
+
+	// isPublic tells the addresses of the public internet; nil, but for tests, is
+	// verify.IsPublic.
+	isPublic func(netip.Addr) bool
 
 	// marks are the marks of our own loads over HTTP that are under way. Each is good for one
 	// load, as it is shown to other servers; one that a proxy brings back here may meet

@@ -48,7 +48,7 @@ func newDirectoryFetcher(given *http.Client, allowPrivate bool) *directoryFetche
 func newDirectoryTransport(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: directoryTimeout}
 	if !allowPrivate {
-		dialer.Control = refusePrivate
+		dialer.Control = RefusePrivate
 	}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -134,11 +134,12 @@ func withoutURL(err error) error {
 	return err
 }
 
-// refusePrivate is a net.Dialer's Control: it sees the address that a name resolved to, so that a
-// name cannot point a fetch into the network this server stands in.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
+// RefusePrivate is a net.Dialer's Control that connects to public addresses only: it sees the
+// address that a name resolved to, so that a name cannot point a fetch into the network this
+// server stands in.
+func RefusePrivate(_, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
-	if err != nil || !isPublic(ap.Addr()) {
+	if err != nil || !IsPublic(ap.Addr()) {
 		return errors.New("its address is not a public one")
 	}
 	return nil
@@ -166,9 +167,10 @@ var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-// isPublic tells whether an address is reached over the public internet. An IPv4 address behind
-// the well-known NAT64 prefix counts as what it stands for.
-func isPublic(addr netip.Addr) bool {
+// IsPublic reports whether an address is reached over the public internet (the IANA
+// special-purpose address registries). An IPv4 address behind the well-known NAT64 prefix
+// counts as what it stands for. The zero Addr is not public.
+func IsPublic(addr netip.Addr) bool {
 	addr = addr.WithZone("").Unmap()
 	if nat64.Contains(addr) {
 		b := addr.As16()

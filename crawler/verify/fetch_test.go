@@ -51,15 +51,15 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 		"2001:db8::1":            false,
 		"2002:7f00:1::":          false,
 	} {
-		if got := isPublic(netip.MustParseAddr(text)); got != want {
-			t.Errorf("isPublic(%s) = %v, want %v", text, got, want)
+		if got := IsPublic(netip.MustParseAddr(text)); got != want {
+			t.Errorf("IsPublic(%s) = %v, want %v", text, got, want)
 		}
 		address := netip.AddrPortFrom(netip.MustParseAddr(text), 443).String()
-		if err := refusePrivate("tcp", address, nil); (err == nil) != want {
-			t.Errorf("refusePrivate(%s) = %v, want an error: %v", address, err, !want)
+		if err := RefusePrivate("tcp", address, nil); (err == nil) != want {
+			t.Errorf("RefusePrivate(%s) = %v, want an error: %v", address, err, !want)
 		}
 	}
-	if isPublic(netip.Addr{}) || refusePrivate("tcp", "nonsense", nil) == nil {
+	if IsPublic(netip.Addr{}) || RefusePrivate("tcp", "nonsense", nil) == nil {
 		t.Error("what is no address passes for a public one")
 	}
 }
