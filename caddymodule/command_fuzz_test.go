@@ -21,6 +21,7 @@ func FuzzCommands(f *testing.F) {
 	f.Add("User-agent: a\x1b[31m\nDisallow: /\x07*$\nAllow: /\u202e\nCrawl-delay: 5\nrequest-rate: 1/10\xff\n", "a\x1b", "/\x1b]0;x\x07", "2026-11-01")
 	f.Add("User-agent: curl\nAllow: /a/../b\nDisallow: /\n", "curl/8.17.0", "/a/../private/%2e%2e/", "2026-11-01T12:00:00Z")
 	f.Add(`{"robots_txt":"User-agent: *\nDisallow: /","user_agent":"x","url":"/","expect":"disallowed","name":"\u001b"}`, "", "nowhere", "x")
+	f.Add("{\"robots_txt\":\"User-agent: *\",\"user_agent\":\"\x83\",\"url\":\"/\",\"expect\":\"disallowed\"}", "", "", "")
 	f.Add("{\"user_agent\":null}\n", "-", "--", "-1h")
 	f.Fuzz(func(t *testing.T, text, agent, address, moment string) {
 		if len(text) > 2<<10 {
@@ -55,7 +56,7 @@ func fuzzCommand(t *testing.T, text string, args ...string) ended {
 		t.Errorf("status: %q of %q:\n%s", args, text, got)
 	}
 	for _, r := range got.out + got.err {
-		if r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError {
+		if r != '\n' && !unicode.IsPrint(r) || !utf8.ValidString(got.out+got.err) {
 			t.Fatalf("terminal: %q of %q prints %q", args, text, got.out+got.err)
 		}
 	}
