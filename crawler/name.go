@@ -100,7 +100,8 @@ func (s *sent) mssolaName() string {
 	return s.raw[one.from:one.to]
 }
 
-// host returns the host of the first URL or e-mail address, without "www.".
+// host returns the host of the first URL or e-mail address, without "www.": one with a dot, as
+// any other is nobody's on the internet.
 func (s *sent) host() string {
 	from := 0
 	if i := nextURL(s.lower, 0); i >= 0 {
@@ -117,7 +118,11 @@ func (s *sent) host() string {
 	for to < len(s.lower) && to-from < maxName && isHostOctet(s.lower[to]) {
 		to++
 	}
-	return strings.Trim(s.raw[from:to], ".-")
+	host := strings.Trim(s.raw[from:to], ".-")
+	if !strings.Contains(host, ".") {
+		return ""
+	}
+	return host
 }
 
 func isHostOctet(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' || c == '-' }
