@@ -167,7 +167,14 @@ func TestFuzzTargetsAreAccountedFor(t *testing.T) {
 			told = append(told, cells[1])
 		}
 	}
-	there := fuzzTargets(t)
+	var there []string
+	for name, folders := range declaredTests(t) {
+		for _, folder := range folders {
+			if strings.HasPrefix(name, "Fuzz") {
+				there = append(there, folder+" "+name)
+			}
+		}
+	}
 	slices.Sort(told)
 	slices.Sort(there)
 	if !slices.Equal(told, there) {
@@ -178,22 +185,50 @@ func TestFuzzTargetsAreAccountedFor(t *testing.T) {
 	}
 }
 
-// fuzzTargets returns the fuzz targets of all folders, each as its folder and its name.
-func fuzzTargets(t *testing.T) (targets []string) {
+// provenDocs are documents that name, for what they promise, the tests that show it.
+var provenDocs = []string{"SECURITY.md", "docs/faults.md"}
+
+func TestEveryTestThatADocumentNamesExists(t *testing.T) {
+	tests := declaredTests(t)
+	if len(tests) < 500 {
+		t.Fatalf("got %d tests in the tree, want all of them", len(tests))
+	}
+	for _, doc := range provenDocs {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*)").FindAllStringSubmatch(string(text), -1)
+		if len(named) == 0 {
+			t.Errorf("%s names no test", doc)
+		}
+		for _, name := range named {
+			if tests[name[1]] == nil {
+				t.Errorf("%s names %s, and there is no such test", doc, name[1])
+			}
+		}
+	}
+}
+
+// declaredTests returns the names of all tests and fuzz targets, each with the folders that it
+// stands in. The files are read, not a build list, so that it holds those of other systems and
+// of build tags too.
+func declaredTests(t *testing.T) map[string][]string {
 	t.Helper()
-	target := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	tests := make(map[string][]string)
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(\w+ \*testing\.[TF]\) \{`)
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		for _, m := range target.FindAllStringSubmatch(string(text), -1) {
-			targets = append(targets, filepath.ToSlash(filepath.Dir(path))+" "+m[1])
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			tests[m[1]] = append(tests[m[1]], filepath.ToSlash(filepath.Dir(path)))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return targets
+	return tests
 }

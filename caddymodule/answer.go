@@ -204,20 +204,19 @@ func (j *judgement) explanation(now func() time.Time) []byte {
 // explanation is a text in the making.
 type explanation []byte
 
-func (b *explanation) write(parts ...string) {
-	text := *b
-	for _, part := range parts {
-		text = append(text, part...)
-	}
-	*b = text
-}
+func (b *explanation) write(parts ...string) { *b = b.with(parts) }
 
 // line writes a line: what it is about, and from the same column on what there is to say.
 func (b *explanation) line(about string, parts ...string) {
 	const column = "            "
-	text := append(append(*b, about...), column[min(len(about), len(column)-1):]...)
+	start := append(append(*b, about...), column[min(len(about), len(column)-1):]...)
+	*b = append(start.with(parts), '\n')
+}
+
+// with returns the text with parts behind it.
+func (b explanation) with(parts []string) explanation {
 	for _, part := range parts {
-		text = append(text, part...)
+		b = append(b, part...)
 	}
-	*b = append(text, '\n')
+	return b
 }

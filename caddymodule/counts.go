@@ -77,7 +77,7 @@ func (h *Handler) countProof(j *judgement) {
 	if p.claimed == "" {
 		return
 	}
-	if _, counted := j.vars.proof(); counted {
+	if _, counted := proofIn(j.vars.all); counted {
 		return
 	}
 	if c := h.prover.claims[p.claimed]; c != nil {

@@ -91,8 +91,9 @@ type Handler struct {
 	// Paths that no person is led to and that the `*` record of robots.txt disallows; one
 	// that ends in a slash stands for all below it. Whoever fetches one is a robot,
 	// whatever it calls itself, and from then on bound by the `*` record. Browsers that
-	// fetch ahead of their user, or that a page of another site leads there, do not count. A path that robots.txt does not disallow to
-	// all catches nobody, and the log says so when the rules are loaded.
+	// fetch ahead of their user, or that a page of another site leads there, do not count. A
+	// path that robots.txt does not disallow to all catches nobody, and the log says so when
+	// the rules are loaded.
 	Trap []string `json:"trap,omitempty"`
 
 	// How long a client that fetched one counts as a robot: the same address with the same

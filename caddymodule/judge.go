@@ -163,7 +163,7 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 		j.who, j.proof = h.prover.prove(r, a, j.who)
 	}
 	h.countProof(j)
-	j.proof.remember(j.vars)
+	j.proof.remember(j.vars.all)
 	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
 	if lies && h.settings.impostors == impostorsRefuse {
 		if !h.banned(r, j) {

@@ -279,7 +279,7 @@ func (l *loader) enforce(s *site, failure error) {
 	rules, fresh := l.compile(s)
 	l.publish(s, rules)
 	now := l.now()
-	s.asked.Store(now.UnixNano())
+	s.ended.Store(now.UnixNano())
 	s.due.Store(now.Add(l.interval(s.documents) - l.tick()).UnixNano())
 	s.note(now, failure)
 	ended := load{s, previous, rules, failure}

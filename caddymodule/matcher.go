@@ -124,7 +124,7 @@ func (m *MatchCrawler) Cleanup() error {
 // Match tells whether r comes from one of the robots.
 func (m MatchCrawler) Match(r *http.Request) bool {
 	who := m.shared.crawlers.Identify(userAgent(r))
-	status, checked := variablesOf(r).proof()
+	status, checked := proofIn(allVariables(r))
 	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
 		return false
 	}

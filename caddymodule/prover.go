@@ -194,16 +194,17 @@ const proofKey = "robots.proof"
 // no allocation.
 var proofWords = [...]any{verify.Unverified: verify.Unverified, verify.Verified: verify.Verified, verify.Impostor: verify.Impostor}
 
-// remember lets the crawler matcher know.
-func (p proof) remember(v variables) {
-	if p.claimed != "" && v.all != nil {
-		v.all[proofKey] = proofWords[p.status]
+// remember lets the crawler matcher know, by the variables of the request.
+func (p proof) remember(all map[string]any) {
+	if p.claimed != "" && all != nil {
+		all[proofKey] = proofWords[p.status]
 	}
 }
 
-// proof returns what a robots directive that the request has passed found.
-func (v variables) proof() (verify.Status, bool) {
-	status, ok := v.all[proofKey].(verify.Status)
+// proofIn returns what a robots directive that the request with these variables has passed
+// found.
+func proofIn(all map[string]any) (verify.Status, bool) {
+	status, ok := all[proofKey].(verify.Status)
 	return status, ok
 }
 

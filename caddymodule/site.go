@@ -15,7 +15,7 @@ type site struct {
 	host    string
 	current atomic.Pointer[edition]       // nil until the first load ended
 	first   chan struct{}                 // closed when the first load ended
-	asked   atomic.Int64                  // when the last load ended, in Unix nanoseconds
+	ended   atomic.Int64                  // when the last load did, in Unix nanoseconds
 	due     atomic.Int64                  // when to load again, likewise
 	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
 	outcome atomic.Pointer[outcome]       // of the last load; nil before there was one
@@ -32,7 +32,7 @@ type site struct {
 // while that load ended.
 func (s *site) isDue(now time.Time) bool {
 	at := now.UnixNano()
-	return at >= s.due.Load() || at+int64(time.Second) < s.asked.Load()
+	return at >= s.due.Load() || at+int64(time.Second) < s.ended.Load()
 }
 
 // outcome is how a load ended.

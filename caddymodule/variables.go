@@ -14,8 +14,14 @@ type variables struct {
 	before mark // what stands in all
 }
 
-func variablesOf(r *http.Request) variables {
+// allVariables returns the variables of r as Caddy keeps them.
+func allVariables(r *http.Request) map[string]any {
 	all, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	return all
+}
+
+func variablesOf(r *http.Request) variables {
+	all := allVariables(r)
 	m, _ := all[markKey].(mark)
 	return variables{all: all, mark: m, before: m}
 }

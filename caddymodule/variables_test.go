@@ -32,7 +32,7 @@ func TestNoVariableIsSetOnceARequestIsPassedOn(t *testing.T) {
 			th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &c.h)
 			var vars, passed map[string]any
 			next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-				vars = variablesOf(r).all
+				vars = allVariables(r)
 				passed = maps.Clone(vars)
 				r.Host, r.Method = "elsewhere.example", "POST" // as rewrites and proxies may
 				return nil

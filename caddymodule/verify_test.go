@@ -421,7 +421,7 @@ func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	err := outer.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		return inner.ServeHTTP(w, r, page)
 	}))
-	if status, ok := variablesOf(r).proof(); err != nil || !ok || status != verify.Verified {
+	if status, ok := proofIn(allVariables(r)); err != nil || !ok || status != verify.Verified {
 		t.Errorf("through two handlers: got %s, %t, %v; want verified", status, ok, err)
 	}
 	again := newRequest("GET", "/", gptBot)

@@ -64,6 +64,11 @@ func (q request) tryUntil(ctx context.Context, c *http.Client, base string) (ans
 	if err != nil {
 		return answer{}, err
 	}
+	return readAnswer(resp)
+}
+
+// readAnswer reads what is left of an answer, and closes it.
+func readAnswer(resp *http.Response) (answer, error) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	return answer{status: resp.StatusCode, major: resp.ProtoMajor, header: resp.Header, body: string(body)}, err
@@ -121,9 +126,7 @@ func (c *caddy) raw(octets, method string) (answer, error) {
 		}
 		return answer{}, err
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return answer{status: resp.StatusCode, major: resp.ProtoMajor, header: resp.Header, body: string(body)}, err
+	return readAnswer(resp)
 }
 
 // expand puts the port in the place of {$PORT}.

@@ -86,9 +86,7 @@ func http1(conn net.Conn) (exchange, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		return answer{status: resp.StatusCode, major: 1, header: resp.Header, body: string(body)}, err
+		return readAnswer(resp)
 	}, nil
 }
 

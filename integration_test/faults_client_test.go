@@ -109,7 +109,7 @@ func TestRobotsThatNeverReadTakeLittle(t *testing.T) {
 	t.Parallel()
 	var s slow
 	c := startEndless(t, &s)
-	const clients, paced, most = 100, 20, 64 // MiB
+	const clients, paced = 100, 20
 	before := c.memory(t)
 	var mutes []*net.TCPConn
 	for range clients - paced {
@@ -131,14 +131,7 @@ func TestRobotsThatNeverReadTakeLittle(t *testing.T) {
 	if took := time.Since(began); took > slack {
 		t.Errorf("four others took %s", took)
 	}
-	grown, bound := (c.memory(t).resident-before.resident)>>20, int64(most)
-	if raceDetector {
-		bound *= shadow
-	}
-	t.Logf("%d robots that do not read: %d MiB", clients, grown)
-	if grown > bound {
-		t.Errorf("the process grew by %d MiB, want at most %d", grown, bound)
-	}
+	c.expectGrowth(t, before, 64)
 	known := c.seen(t)
 	for _, conn := range mutes {
 		conn.Close()

@@ -86,6 +86,28 @@ http://url.test:{$PORT} {
 
 var sourcesHosts = []string{"own.test", "url.test"}
 
+// startSources runs sourcesSite, with the first rules in force, and returns its upstream.
+func startSources(t *testing.T) (*caddy, *faulty) {
+	t.Helper()
+	upstream := newFaulty(t)
+	upstream.set("127.0.0.1", plain(firstRules))
+	c := start(t, sourcesSite, map[string]string{"UPSTREAM": upstream.URL})
+	for _, host := range sourcesHosts {
+		c.expect(t, host, "/first/", gptbot, 403)
+	}
+	return c, upstream
+}
+
+// expectRecovery has the upstream answer again, and nothing of what it did before stay.
+func (s *slow) expectRecovery(t *testing.T, c *caddy, upstream *faulty) {
+	t.Helper()
+	upstream.set("127.0.0.1", plain(secondRules))
+	for _, host := range sourcesHosts {
+		eventually(t, "the new rules hold", func() bool { return c.status(t, host, "/second/") == 403 })
+	}
+	eventually(t, "nothing that was given up is left open", func() bool { return s.open.Load() == 0 })
+}
+
 func TestAnUpstreamThatNeverEndsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*slow, http.ResponseWriter, *http.Request){
@@ -95,12 +117,7 @@ func TestAnUpstreamThatNeverEndsIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var s slow
-			upstream := newFaulty(t)
-			upstream.set("127.0.0.1", plain(firstRules))
-			c := start(t, sourcesSite, map[string]string{"UPSTREAM": upstream.URL})
-			for _, host := range sourcesHosts {
-				c.expect(t, host, "/first/", gptbot, 403)
-			}
+			c, upstream := startSources(t)
 			upstream.set("127.0.0.1", func(w http.ResponseWriter, r *http.Request) { fault(&s, w, r) })
 			eventually(t, "both sites tell that their rules cannot be loaded", func() bool {
 				return len(c.log.all(message(msgUnavailable))) == len(sourcesHosts)
@@ -110,11 +127,7 @@ func TestAnUpstreamThatNeverEndsIsGivenUp(t *testing.T) {
 				c.expect(t, host, "/second/", gptbot, 200)
 				c.expect(t, host, "/first/", chrome, 200)
 			}
-			upstream.set("127.0.0.1", plain(secondRules))
-			for _, host := range sourcesHosts {
-				eventually(t, "the new rules hold", func() bool { return c.status(t, host, "/second/") == 403 })
-			}
-			eventually(t, "nothing that was given up is left open", func() bool { return s.open.Load() == 0 })
+			s.expectRecovery(t, c, upstream)
 		})
 	}
 }
@@ -122,12 +135,7 @@ func TestAnUpstreamThatNeverEndsIsGivenUp(t *testing.T) {
 func TestAnUpstreamThatPoursTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	var s slow
-	upstream := newFaulty(t)
-	upstream.set("127.0.0.1", plain(firstRules))
-	c := start(t, sourcesSite, map[string]string{"UPSTREAM": upstream.URL})
-	for _, host := range sourcesHosts {
-		c.expect(t, host, "/first/", gptbot, 403)
-	}
+	c, upstream := startSources(t)
 	before := c.memory(t)
 	upstream.set("127.0.0.1", s.pour)
 	// Of a URL the head is read, as of any large one. What this server answers itself is
@@ -135,18 +143,6 @@ func TestAnUpstreamThatPoursTakesNoMemory(t *testing.T) {
 	eventually(t, "the head of what the URL pours holds", func() bool { return c.status(t, "url.test", "/first/") == 200 })
 	c.log.wait(t, "the own rules cannot be loaded", c.ended, message(msgUnavailable), field("host", "own.test"))
 	c.expect(t, "own.test", "/first/", gptbot, 403)
-	after := c.memory(t)
-	grown, most := (after.resident-before.resident)>>20, int64(64)
-	if raceDetector {
-		most *= shadow
-	}
-	t.Logf("the process grew by %d MiB", grown)
-	if grown > most {
-		t.Errorf("the process grew by %d MiB, want at most %d", grown, most)
-	}
-	upstream.set("127.0.0.1", plain(secondRules))
-	for _, host := range sourcesHosts {
-		eventually(t, "the new rules hold", func() bool { return c.status(t, host, "/second/") == 403 })
-	}
-	eventually(t, "nothing that was given up is left open", func() bool { return s.open.Load() == 0 })
+	c.expectGrowth(t, before, 64)
+	s.expectRecovery(t, c, upstream)
 }

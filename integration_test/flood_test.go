@@ -94,10 +94,7 @@ func TestAFloodOfMadeUpHostsAndUserAgentsIsBounded(t *testing.T) {
 	heap, resident := (after.heap-before.heap)>>20, (after.resident-before.resident)>>20
 	t.Logf("%d made-up visitors in %s: heap %d MiB and %d more, resident %d MiB and %d more, %d log lines", floodSize(),
 		elapsed.Round(time.Millisecond), before.heap>>20, heap, before.resident>>20, resident, len(c.log.all()))
-	maxResident := int64(floodMemory)
-	if raceDetector {
-		maxResident *= shadow
-	}
+	maxResident := mostResident(floodMemory)
 	if heap > floodHeap || resident > maxResident {
 		t.Errorf("%d made-up visitors: the heap grew by %d MiB, want at most %d; the process by %d MiB, want at most %d",
 			floodSize(), heap, floodHeap, resident, maxResident)
@@ -154,26 +151,52 @@ func floodPath(i int) string {
 }
 
 func floodAnswer(answers *bufio.Reader, i int) error {
-	resp, err := http.ReadResponse(answers, nil)
+	got, err := readStatus(answers)
 	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		return err
 	}
 	want := 200
 	if floodPath(i) == "/private/" {
 		want = 403
 	}
-	if resp.StatusCode != want {
-		return fmt.Errorf("GET %s: got %d, want %d", floodPath(i), resp.StatusCode, want)
+	if got != want {
+		return fmt.Errorf("GET %s: got %d, want %d", floodPath(i), got, want)
 	}
 	return nil
 }
 
+// readStatus reads one answer and returns its status.
+func readStatus(answers *bufio.Reader) (int, error) {
+	resp, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
 // memory is what a process uses, in octets.
 type memory struct{ heap, resident int64 }
+
+// mostResident is by how many MiB a process may grow that may by so many without the race
+// detector.
+func mostResident(mebibytes int64) int64 {
+	if raceDetector {
+		return mebibytes * shadow
+	}
+	return mebibytes
+}
+
+// expectGrowth fails the test if the process has grown by more than so many MiB.
+func (c *caddy) expectGrowth(t *testing.T, before memory, mebibytes int64) {
+	t.Helper()
+	grown, most := (c.memory(t).resident-before.resident)>>20, mostResident(mebibytes)
+	t.Logf("the process grew by %d MiB", grown)
+	if grown > most {
+		t.Errorf("the process grew by %d MiB, want at most %d", grown, most)
+	}
+}
 
 // memory returns what the process uses after a garbage collection.
 func (c *caddy) memory(t *testing.T) memory {

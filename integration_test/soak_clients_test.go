@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -214,17 +213,6 @@ func (s *soak) madeUp(random *rand.Rand) (host string, v visitor) {
 		host = fmt.Sprintf("known%d.test", random.IntN(100))
 	}
 	return host, v
-}
-
-// readStatus reads one answer and returns its status.
-func readStatus(answers *bufio.Reader) (int, error) {
-	resp, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode, err
 }
 
 // watchReport reads the report and the admin API, as an owner does.

@@ -76,10 +76,7 @@ func (c *caddy) expectNoLeak(t *testing.T, start, middle, end gauge) {
 	if got := (end.heap - middle.heap) >> 20; got > halfHeap {
 		t.Errorf("heap: got %d MiB more at the end than in the middle, want at most %d", got, halfHeap)
 	}
-	most := int64(floodMemory)
-	if raceDetector {
-		most *= shadow
-	}
+	most := mostResident(floodMemory)
 	if got := (end.resident - start.resident) >> 20; got > most {
 		t.Errorf("resident: got %d MiB more at the end than at the start, want at most %d", got, most)
 	}

@@ -94,10 +94,7 @@ http://url.test:{$PORT} {
 http://verify.test:{$PORT} {
 	robots {
 		source text <<ROBOTS
-			User-agent: Googlebot
-			Disallow: /search
-			User-agent: *
-			Disallow: /private/
+{verified}
 			ROBOTS
 		verify Googlebot dns googlebot.com
 		resolver {$DNS}
@@ -152,13 +149,8 @@ http://:{$PORT} {
 		refresh {refresh}
 	}
 	respond /robots.txt <<ROBOTS
-		User-agent: GPTBot
-		Disallow: /private/
-		Disallow: /*.pdf$
-		User-agent: *
-		Crawl-delay: 1
-		Disallow: /private/
-		ROBOTS
+{others}
+			ROBOTS
 	respond "page"
 }
 `
@@ -202,8 +194,13 @@ func config(n int64) string {
 	if n%3 == 1 {
 		refresh = "3s"
 	}
-	text := "\t\t\t" + strings.ReplaceAll(configCreed(n).text, "\n", "\n\t\t\t")
-	return strings.NewReplacer("{config}", fmt.Sprint(n), "{level}", level, "{refresh}", refresh, "{more}", other, "{text}", text).Replace(soakConfig)
+	return strings.NewReplacer("{config}", fmt.Sprint(n), "{level}", level, "{refresh}", refresh, "{more}", other,
+		"{text}", indented(configCreed(n).text), "{verified}", indented(soakVerify), "{others}", indented(soakOthers)).Replace(soakConfig)
+}
+
+// indented is a text as it stands in soakConfig.
+func indented(text string) string {
+	return "\t\t\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t\t\t")
 }
 
 // brokenConfig is a config that is refused: as it is read, as its handlers are made, or as it

@@ -38,7 +38,7 @@ func (b *budget) pay(cost int) bool {
 // its reading compares.
 func (b *budget) payFor(r *record, target string) bool {
 	cost := effortOfDecision
-	for _, tree := range r.book.roots[r.trees.from:r.trees.to] {
+	for _, tree := range r.book.rootsOf(r.trees) {
 		cost += r.book.effort(tree, target, b.left-cost)
 	}
 	return b.pay(cost)

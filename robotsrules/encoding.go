@@ -21,17 +21,7 @@ var plain = func() (t [256]bool) {
 // isCanonical reports whether s is canonical text.
 func isCanonical(s string) bool {
 	for i := range len(s) {
-		if !plain[s[i]] {
-			return hasCanonicalEscapes(s[i:])
-		}
-	}
-	return true
-}
-
-// hasCanonicalEscapes is isCanonical for what begins with an octet that is not plain.
-func hasCanonicalEscapes(s string) bool {
-	for i, c := range []byte(s) {
-		if !plain[c] && (c != '%' || !isCanonicalEscape(s[i:])) {
+		if !plain[s[i]] && (s[i] != '%' || !isCanonicalEscape(s[i:])) {
 			return false
 		}
 	}

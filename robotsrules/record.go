@@ -40,11 +40,14 @@ type trees struct{ from, to uint32 }
 // none.
 func (b *book) find(t trees, target string) rank {
 	best := noRank
-	for _, tree := range b.roots[t.from:t.to] {
+	for _, tree := range b.rootsOf(t) {
 		best = min(best, b.index.find(tree, target))
 	}
 	return best
 }
+
+// rootsOf returns the trees by their numbers in the index.
+func (b *book) rootsOf(t trees) []uint32 { return b.roots[t.from:t.to] }
 
 // maxCopies is in how many records the rules of a group are indexed again. A
 // group with more of them has an index of its own, which the records share:

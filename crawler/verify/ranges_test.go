@@ -50,7 +50,7 @@ func TestParseRangesReadsWhatOperatorsPublish(t *testing.T) {
 				t.Fatalf("ParseRanges(%q): %v", test.text, err)
 			}
 			if got := r.Len(); got != test.want {
-				t.Errorf("bounded: ParseRanges(%q).Len() = %d, want %d", test.text, got, test.want)
+				t.Errorf("ParseRanges(%q).Len() = %d, want %d", test.text, got, test.want)
 			}
 			checkContains(t, r, inRange, true)
 			checkContains(t, r, outOfRange, false)
