@@ -32,16 +32,16 @@ func TestABlankImportRegistersTheHandler(t *testing.T) {
 // leaves are the packages that know one subject each, with what they may import besides
 // the standard library.
 var leaves = map[string][]string{
-	"robotsrules":           nil,
-	"crawler":               {"github.com/mssola/useragent"},
-	"crawler/verify":        {"github.com/dunglas/httpsfv"},
-	"accesslog":             {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
-	"compliance":            nil,
-	"ratelimit":             nil,
-	"ratelimit/limitertest": {module + "/ratelimit"},
-	"ratelimit/redis":       {module + "/ratelimit", goRedis, goRedis + "/maintnotifications"},
+	"robotsrules":                    nil,
+	"crawler":                        {"github.com/mssola/useragent"},
+	"internal/proof/verify":          {"github.com/dunglas/httpsfv"},
+	"internal/accesslog":             {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
+	"internal/compliance":            nil,
+	"internal/ratelimit":             nil,
+	"internal/ratelimit/limitertest": {module + "/internal/ratelimit"},
+	"internal/ratelimit/redis":       {module + "/internal/ratelimit", goRedis, goRedis + "/maintnotifications"},
 
-	"ratelimit/redis/redistest": nil,
+	"internal/ratelimit/redis/redistest": nil,
 }
 
 // Imports run one way: cmd/caddy and robots to caddymodule, caddymodule to the leaves,
@@ -57,7 +57,7 @@ func TestImportsRunOneWay(t *testing.T) {
 				checked[folder]++ // a file
 			case leaf && !slices.Contains(allowed, path):
 				t.Errorf("%s imports %s: it may import the standard library and %q only", folder, path, allowed)
-			case path == module+"/ratelimit/redis" && folder != "caddymodule":
+			case path == module+"/internal/ratelimit/redis" && folder != "caddymodule":
 				t.Errorf("%s imports %s: only caddymodule does", folder, path)
 			case path == "github.com/mssola/useragent" && folder != "crawler":
 				t.Errorf("%s imports %s: only crawler does", folder, path)
@@ -68,7 +68,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 		}
 	}
-	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "ratelimit", "accesslog", "compliance"} {
+	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "internal/ratelimit", "internal/accesslog", "internal/compliance"} {
 		if checked[folder] == 0 {
 			t.Errorf("no Go file was found in %s", folder)
 		}

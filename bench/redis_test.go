@@ -11,9 +11,9 @@ import (
 	"github.com/go-redis/redis_rate/v10"
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit"
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis"
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 // asks are the ways to ask a Redis for the pace of a key, and a script that does

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 // currentReporter answers for this process; with nothing to tell, where no handler runs.

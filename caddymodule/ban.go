@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // Ban says when a robot is refused altogether: after so many disobedient requests within a

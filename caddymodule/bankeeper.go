@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // bansKey is where the bans are in Caddy's storage.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // examiner judges without a server: it is a handler with some of the options, to which

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis"
 )
 
 // testBoard is a board in memory.

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 func init() {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 

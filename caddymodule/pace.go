@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 

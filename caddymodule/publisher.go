@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
 )
 
 const (

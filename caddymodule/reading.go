@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
 )
 
 // maxReaders bounds the readings of /robots.txt of which a name server is still to say whose

@@ -10,9 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/accesslog"
-	"github.com/caddy-robots/caddy-robots/compliance"
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 // replay judges the requests of a log. Its handler lives in the time of the log.

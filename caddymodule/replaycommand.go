@@ -15,8 +15,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/accesslog"
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 // replayFlags are what caddy robots replay is told.

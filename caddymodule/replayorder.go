@@ -5,8 +5,8 @@ import (
 	"sort"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/accesslog"
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/accesslog"
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
 )
 
 // logged is a request that came at a time, in seconds, and took so many.

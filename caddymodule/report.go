@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 // reporter answers requests for what robots did: at the robots_report directive and at the

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
 // newReportPage provisions p, and has it tell the time of the handler's clock.

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit"
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis"
 )
 
 // Share is where a fleet of Caddys counts together. While it is slow or gone, each Caddy goes

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
-	"github.com/caddy-robots/caddy-robots/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // FuzzStored reads, as each of the files that are JSON, what anybody may have put into Caddy's storage.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
 )
 
 // Verify says how robots prove that they are who they say. What cannot be checked in time,

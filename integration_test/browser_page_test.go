@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 	"github.com/chromedp/chromedp/kb"
 )
 

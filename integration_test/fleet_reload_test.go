@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 // reloadWith puts the site with other options in force.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 // Messages about what a fleet shares.

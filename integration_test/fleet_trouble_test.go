@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 func TestAWrongPasswordIsToldOnceAndEachCaddyGoesOnAlone(t *testing.T) {

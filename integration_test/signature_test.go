@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/crawler/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
 )
 
 // signer is a robot that signs its requests (Web Bot Auth).

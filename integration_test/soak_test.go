@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 // soakTime is how long the soak is, if ROBOTS_SOAK does not say otherwise. Less than two

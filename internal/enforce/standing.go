@@ -1,0 +1,15 @@
+package enforce
+
+// Standing is what is known of a client's claim to be a certain robot. The zero value is
+// Unverified: a stranger is never trusted, and nobody is refused for want of proof.
+type Standing uint8
+
+// The standings of a claim.
+const (
+	Unverified Standing = iota // not checked, or not in time
+	Verified                   // the robot that it claims to be
+	Impostor                   // some other client
+)
+
+// String returns "unverified", "verified" or "impostor".
+func (s Standing) String() string { return [...]string{"unverified", "verified", "impostor"}[s] }

@@ -1,0 +1,120 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+)
+
+// DefaultTimeout is for how long a request waits for its verdict unless
+// [Options] say otherwise.
+const DefaultTimeout = 50 * time.Millisecond
+
+// patience bounds what no visitor waits for: a Ping, a Lift, and each exchange of
+// a Watch or on the board.
+const patience = 5 * time.Second
+
+// boardConnections are for one Publish and one Published at a time.
+const boardConnections = 2
+
+// Options are what a URL does not say. The zero Options suit a fleet.
+type Options struct {
+	// Timeout bounds one Take from beginning to end, a new connection included.
+	// Zero or less means DefaultTimeout.
+	Timeout time.Duration
+
+	// CallersClock has Take go by the time that it is told, not by the clock of
+	// the server. It is for tests and simulations.
+	CallersClock bool
+}
+
+// Store is a [ratelimit.Limiter] that keeps its states in Redis, where all Stores
+// of one database share them. Open makes one; it is safe for concurrent use.
+type Store struct {
+	dial        func(connections int) redis.UniversalClient
+	where       string // for error messages: addresses, without user and password
+	connections int    // to each node
+	timeout     time.Duration
+	byCaller    bool // goes by the time that Take is told
+
+	client redis.UniversalClient
+	board  redis.UniversalClient // has connections of its own, for what takes longer than a decision
+
+	published atomic.Bool // something, by this Store
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
+}
+
+// Open returns the Store at a URL, such as redis://user:password@host:6379/0. The scheme rediss:
+// is TLS, and unix:///path?db=0 a socket. The nodes of a cluster, or some of
+// them, are named by addr: redis://host:6379?addr=host2:6379&addr=host3:6379.
+// See [redis.ParseURL] for the rest of the query, of which client_name,
+// pool_size (default 16), conn_max_idle_time, conn_max_lifetime and skip_verify
+// have a meaning here.
+//
+// Open does not connect, so it does not fail because the server is down. Errors
+// do not repeat the password.
+func Open(url string, o Options) (*Store, error) {
+	s := &Store{timeout: o.Timeout, byCaller: o.CallersClock}
+	if s.timeout <= 0 {
+		s.timeout = DefaultTimeout
+	}
+	if err := s.open(url); err != nil {
+		return nil, err
+	}
+	s.client, s.board = s.dial(s.connections), s.dial(boardConnections)
+	s.life, s.end = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Close closes all connections, which ends what goes on. A Store that is closed
+// answers with errors.
+func (s *Store) Close() error {
+	s.end()
+	return errors.Join(s.client.Close(), s.board.Close())
+}
+
+// Take judges one request; see [ratelimit.Limiter]. It ends within the timeout,
+// whatever the server does, and does not ask one where there is neither a pace nor
+// a ban to keep. The time is the server's, unless Options say otherwise. That ctx is done
+// counts only beforehand: a client that leaves must not look like a server that fails.
+func (s *Store) Take(ctx context.Context, r ratelimit.Request, now time.Time) (ratelimit.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return ratelimit.Result{}, err
+	}
+	banning := bans(r.Ban)
+	if !banning && (r.Offence || r.Limit.Interval <= 0) {
+		return ratelimit.Result{}, nil
+	}
+	c := newCall(s.timeout)
+	defer c.free()
+	if s.byCaller && !c.tell(now) {
+		return ratelimit.Result{}, nil
+	}
+	if banning {
+		c.judge(&r)
+	} else {
+		c.pace(&r)
+	}
+	reply, err := s.run(c, take, c.args)
+	if err != nil {
+		return ratelimit.Result{}, err
+	}
+	result, err := verdict(reply, &r)
+	if err != nil {
+		return ratelimit.Result{}, s.failure(err)
+	}
+	if result.New {
+		// The ban holds even where nobody is told of it.
+		_ = s.announce(c, ratelimit.BanEvent{Ban: *result.Ban})
+	}
+	return result, nil
+}
+
+var _ ratelimit.Shared = (*Store)(nil)
