@@ -1,0 +1,229 @@
+package enforce
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Engine decides about requests. Its fields are set before the first decision and do not change
+// after it; then it is safe for concurrent use.
+type Engine struct {
+	Options
+	Policies Policies
+	Prover   Prover // nil: no claim is checked
+	Limiter  ratelimit.Limiter
+	Bans     *ratelimit.Bans // those in force on this node
+	Traps    *Traps          // who was caught; needed where Options.Trap is set
+	Queue    Queue           // nil: no request is held
+	Readers  Readers         // needed where Options.Grace is set
+
+	disguised disguised // robots by treat_as_robot
+}
+
+// Prover checks whether clients are who they say.
+type Prover interface {
+	// Prove checks what a robot claims: its name against its address or, where it claims no
+	// name that can be checked so, its signature.
+	Prove(ctx context.Context, r Request, who *crawler.Identity) Proof
+
+	// Signer checks the signature of a request, if it has one.
+	Signer(ctx context.Context, r Request) Proof
+}
+
+// Readers tells who has read which robots.txt.
+type Readers interface {
+	// Fetched returns when a robot last read robots.txt, and the version that it read.
+	Fetched(host, robot, class, standing string) (at time.Time, version string)
+}
+
+// Decide decides about the request r of a client that is, by its User-Agent, who. /robots.txt is
+// always allowed.
+func (e *Engine) Decide(ctx context.Context, r *Request, who *crawler.Identity) (v Verdict) {
+	v.Who, v.Host, v.At, v.Counted = who, r.Host, r.At, r.Counted
+	if e.LooksTwice() && who.Class != crawler.Robot {
+		e.lookAgain(ctx, r, &v)
+	}
+	if r.Path != RobotsTxt && e.CanBind(v.Who.Class) {
+		e.judge(ctx, r, &v)
+	}
+	return v
+}
+
+// LooksTwice reports whether a client that does not call itself a robot may be found to be one.
+func (e *Engine) LooksTwice() bool {
+	return len(e.Trap) > 0 || len(e.TreatAsRobot) > 0 || e.Signatures
+}
+
+// lookAgain finds robots that do not say so: one whose User-Agent the owner knows, one that
+// signs, or one that was caught in a trap.
+func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
+	if containsAny(r.UserAgent, e.TreatAsRobot) {
+		v.Who = e.disguised.identify(r.UserAgent)
+		return
+	}
+	if e.Signatures {
+		if p := e.Prover.Signer(ctx, *r); p.IsVerified() {
+			v.Who, v.Proof = signedRobot(p.Claimed, v.Who), p
+			return
+		}
+	}
+	if len(e.Trap) > 0 && e.isCaught(ctx, r, v) {
+		v.Who = trappedRobot
+	}
+}
+
+// signedRobot is the client whose request the host has signed: a robot by that name, whatever
+// else it calls itself. A record of robots.txt finds it by the host's name too.
+func signedRobot(host string, who *crawler.Identity) *crawler.Identity {
+	return &crawler.Identity{
+		Class: crawler.Robot, Name: host, Key: strings.ToLower(host),
+		Text: strings.TrimSpace(who.Text + " " + host), Products: append([]string{host}, who.Products...),
+	}
+}
+
+// CanBind reports whether any record of any robots.txt could bind a client of this class.
+func (e *Engine) CanBind(c crawler.Class) bool {
+	return c == crawler.Robot || c == crawler.App || e.Unnamed.Binds(c)
+}
+
+// judge asks who the client really is, what it was told, and whether it keeps the pace.
+func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
+	policy := e.Policies.ForHost(ctx, r.Host)
+	v.Version = policy.Version
+	if e.Prover != nil && v.Who.Class == crawler.Robot && v.Proof.Claimed == "" && v.Who != trappedRobot {
+		if v.Proof = e.Prover.Prove(ctx, *r, v.Who); v.Proof.Signed && v.Proof.IsVerified() {
+			v.Who = signedRobot(v.Proof.Claimed, v.Who)
+		}
+	}
+	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.Exempt.Covers(r)
+	if lies && e.Impostors == ImpostorsRefuse {
+		if !e.isBanned(r, v) {
+			v.against(&e.Options, Forged, Refuse)
+			e.countOffence(ctx, r, v)
+		}
+		return
+	}
+	e.decideByRules(ctx, r, policy, v)
+	if lies && v.Kind == Allowed {
+		v.against(&e.Options, Forged, Observe)
+	}
+}
+
+// decideByRules judges by what the site's robots.txt told the client.
+func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, v *Verdict) {
+	binding := e.Binding(policy.Rules, v)
+	unnamed := e.Unnamed.Binds(v.Who.Class)
+	if binding == nil && !(unnamed && (policy.Denied != "" || e.DefaultPace.Documents > 0)) {
+		return
+	}
+	if e.Exempt.Covers(r) {
+		v.Kind = Exempt
+		return
+	}
+	v.Decision.Binding = binding
+	if e.isBanned(r, v) {
+		return
+	}
+	previous := e.inGrace(r, policy, v)
+	if e.allows(policy.Rules, binding, r, v) || e.allowedBefore(previous, r, v) {
+		e.pace(ctx, r, previous, v)
+	} else {
+		e.disallow(ctx, r, previous, v)
+	}
+}
+
+// Binding returns the record of rules that binds the client, nil if none does. A browser is
+// never looked for among the names: no token of any robots.txt may catch a person. An app or
+// library is bound by a record that names just it. An impostor is a robot that no record names.
+func (e *Engine) Binding(rules *Rules, v *Verdict) *robotsrules.Binding {
+	var named *robotsrules.Binding
+	switch who := v.Who; who.Class {
+	case crawler.Robot:
+		if v.Proof.Standing != Impostor || e.Impostors != ImpostorsUnnamed {
+			named = rules.Find(who)
+		}
+	case crawler.App:
+		if len(who.Products) > 0 {
+			named = rules.Compiled.Named(who.Products[0])
+		}
+	}
+	if named == nil && e.Unnamed.Binds(v.Who.Class) {
+		return rules.Compiled.Default()
+	}
+	return named
+}
+
+// allows reports whether the rules, with the record that binds the client, allow what it asked
+// for, whatever the pace, and notes what decided against it.
+func (e *Engine) allows(rules *Rules, binding *robotsrules.Binding, r *Request, v *Verdict) bool {
+	if rules.Denied != "" && e.Unnamed.Binds(v.Who.Class) {
+		v.Denied = rules.Denied
+		return false
+	}
+	v.Decision = decide(binding, r)
+	if rule := v.Decision.Rule; rule != nil && !v.Decision.Allowed() {
+		v.Line, v.Rule = rule.Line, rule.Text
+	}
+	return v.Decision.Allowed()
+}
+
+// decide judges what was asked for in every way a server may read it: it is disallowed if one
+// is.
+func decide(binding *robotsrules.Binding, r *Request) robotsrules.Decision {
+	decision := binding.Decide(r.Target)
+	if !decision.Allowed() {
+		return decision
+	}
+	for _, target := range r.OtherTargets() {
+		if other := binding.Decide(target); !other.Allowed() {
+			return other
+		}
+	}
+	return decision
+}
+
+// disallow does about a disallowed request what the site does about them.
+func (e *Engine) disallow(ctx context.Context, r *Request, previous *grace, v *Verdict) {
+	do := e.Disallowed
+	v.against(&e.Options, Disallowed, do)
+	switch {
+	case do == Refuse:
+		e.countOffence(ctx, r, v)
+	case !e.Observe:
+		// It is only noted that it is disallowed: what is served has to keep the pace.
+		noted := *v
+		v.Kind = Allowed
+		e.pace(ctx, r, previous, v)
+		if v.Kind == Allowed || !v.Refused {
+			noted.Counted, noted.NewBan = v.Counted, v.NewBan
+			*v = noted
+		}
+	}
+}
+
+// ByRules says what rules tell the client about what it asks for, whatever its pace and whether
+// it is who it says: what a robot that reads robots.txt can know. Of a request that is allowed
+// it also names the line that allows it.
+func (e *Engine) ByRules(rules *Rules, r *Request, who *crawler.Identity) (v Verdict) {
+	v.Who = who
+	if !e.CanBind(who.Class) {
+		return v
+	}
+	binding := e.Binding(rules, &v)
+	if r.Path == RobotsTxt {
+		v.Decision = binding.Decide(RobotsTxt)
+		return v
+	}
+	if !e.allows(rules, binding, r, &v) {
+		v.Kind = Disallowed
+	}
+	if rule := v.Decision.Rule; rule != nil {
+		v.Line, v.Rule = rule.Line, rule.Text
+	}
+	return v
+}

@@ -1,0 +1,195 @@
+package enforce
+
+import (
+	"context"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Queue holds requests that came too early until their time.
+type Queue interface {
+	// Hold judges a request as a Limiter does and, if it comes too early, holds it. It
+	// also reports whether a refusal is an offence: that a client leaves, or the server stops,
+	// is none.
+	Hold(ctx context.Context, q ratelimit.Request) (result ratelimit.Result, offence bool)
+}
+
+// pace judges when the request came. A request that is refused costs the robot nothing.
+func (e *Engine) pace(ctx context.Context, r *Request, previous *grace, v *Verdict) {
+	binding := v.Decision.Binding
+	if open, opens, line := binding.Pace().Visit(r.At); !open && !previous.isOpen(r.At) {
+		v.Line, v.Rule, v.RetryAfter = line, visitTime(binding, line), opens.Sub(r.At)
+		v.against(&e.Options, OffHours, e.OffHours)
+		if v.Refused || e.Observe {
+			return
+		}
+	}
+	d := e.demand(v, previous)
+	if d.rate.Documents == 0 || v.Counted {
+		return
+	}
+	v.Counted = true
+	switch result, offence := e.take(ctx, r, v, d); {
+	case result.Banned():
+		e.ban(v, result.Ban, result.RetryAfter)
+	case !result.Allowed():
+		e.tooFast(ctx, r, v, d, result, offence)
+	}
+}
+
+// demand is a pace that a client has to keep, and what is done if it does not.
+type demand struct {
+	rate      robotsrules.Rate
+	throttled bool // a disallowed page, served at a rate
+	do        Action
+}
+
+// demand returns the pace that holds now: what the client's record states, else the site's own
+// default; and for a disallowed page that is served at a rate, the slower of the two.
+func (e *Engine) demand(v *Verdict, previous *grace) demand {
+	rate := e.rate(v.Decision.Binding, v.At)
+	if previous != nil {
+		if earlier := e.rate(previous.binding, v.At); rate.SlowerThan(earlier) {
+			rate = earlier
+		}
+	}
+	d := demand{rate: rate, do: e.TooFast}
+	if e.Disallowed == Pace && (v.Denied != "" || !v.Decision.Allowed()) {
+		d.throttled = true
+		if !rate.SlowerThan(e.DisallowedPace) {
+			d.rate = e.DisallowedPace
+		}
+		if d.do == Observe {
+			d.do = Refuse // or it would be served at any rate
+		}
+	}
+	return d
+}
+
+// rate returns the pace of a record, or the site's own where it states none.
+func (e *Engine) rate(binding *robotsrules.Binding, now time.Time) robotsrules.Rate {
+	if rate, ok := binding.Pace().At(now); ok {
+		return rate
+	}
+	return e.DefaultPace
+}
+
+// take has the pace judged, and the ban with it where both can be asked at once. It also
+// reports whether a refusal is an offence that was not counted yet. A disallowed page that is
+// served at a rate has a budget of its own.
+func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (result ratelimit.Result, offence bool) {
+	q := ratelimit.Request{
+		Key:   e.budget(r, v),
+		Limit: ratelimit.PerPeriod(d.rate.Documents, d.rate.Period),
+		Line:  d.rate.Line, Rule: d.rate.Text,
+	}
+	if d.throttled {
+		q.Key.Standing = "disallowed " + q.Key.Standing
+	}
+	if d.do == Wait && r.CanWait && e.Queue != nil && !e.Observe {
+		return e.Queue.Hold(ctx, q)
+	}
+	apart := d.throttled || d.do == Wait
+	if !apart && d.do == Refuse && e.isBannable(v) {
+		q.Ban, q.Address = e.Ban, banAddress(r, v)
+	}
+	// An error would mean a store that could not be asked, and refuses nobody.
+	result, _ = e.Limiter.Take(ctx, q, r.At)
+	return result, apart
+}
+
+// tooFast notes a verdict against the pace.
+func (e *Engine) tooFast(ctx context.Context, r *Request, v *Verdict, d demand, result ratelimit.Result, offence bool) {
+	v.RetryAfter = result.RetryAfter
+	if d.throttled {
+		v.Throttle = d.rate.Text
+	} else {
+		v.Line, v.Rule = d.rate.Line, d.rate.Text
+	}
+	v.against(&e.Options, TooFast, d.do)
+	if result.New {
+		v.NewBan = result.Ban
+	}
+	if offence {
+		e.countOffence(ctx, r, v)
+	}
+}
+
+// budget is whose pace a request counts against: one for each robot of a host, however many
+// addresses it comes from. A client without a robot's name is its address. Nobody uses up a
+// verified robot's limit by taking its name.
+func (e *Engine) budget(r *Request, v *Verdict) ratelimit.Key {
+	robot := v.Who.Key
+	if robot == "" {
+		robot = r.Address
+	}
+	key := ratelimit.Key{Site: r.Host, Robot: robot, Standing: v.Proof.Word()}
+	if e.Observe {
+		key.Standing = observedStandings[key.Standing]
+	}
+	return key
+}
+
+// observedStandings are the standings of those who are only observed: what is counted then
+// never counts in earnest.
+var observedStandings = map[string]string{
+	"":                  observed,
+	Unverified.String(): observed + " " + Unverified.String(),
+	Verified.String():   observed + " " + Verified.String(),
+	Impostor.String():   observed + " " + Impostor.String(),
+}
+
+const observed = "observed"
+
+// visitTime returns the Visit-time line with that number, as written.
+func visitTime(binding *robotsrules.Binding, line int) string {
+	for _, group := range binding.Groups() {
+		if group.VisitTime != nil && group.VisitTime.Line == line {
+			return group.VisitTime.Text
+		}
+	}
+	return ""
+}
+
+// grace is a client's previous policy, as long as it may still go by it.
+type grace struct {
+	rules   *Rules
+	binding *robotsrules.Binding
+}
+
+// inGrace returns what held for the client before the policy, nil if it cannot go by that any
+// longer: it has read the new text, or had time to.
+func (e *Engine) inGrace(r *Request, p *Policy, v *Verdict) *grace {
+	if e.Grace == 0 || p.Previous == nil || r.At.Sub(p.Previous.Until) >= e.Grace {
+		return nil
+	}
+	read, version := e.Readers.Fetched(v.Host, v.Who.Name, v.Who.Class.String(), v.Proof.Word())
+	if version == p.Version || read.After(p.Previous.Until) {
+		return nil
+	}
+	return &grace{p.Previous.Rules, e.Binding(p.Previous.Rules, v)}
+}
+
+// allowedBefore reports whether the previous policy allowed what this one disallows.
+func (e *Engine) allowedBefore(previous *grace, r *Request, v *Verdict) bool {
+	if previous == nil {
+		return false
+	}
+	then := *v
+	if !e.allows(previous.rules, previous.binding, r, &then) {
+		return false
+	}
+	v.Decision, v.Denied, v.Line, v.Rule = robotsrules.Decision{Binding: v.Decision.Binding}, "", 0, ""
+	return true
+}
+
+// isOpen reports whether the previous policy welcomed a visit at this time.
+func (g *grace) isOpen(now time.Time) bool {
+	if g == nil {
+		return false
+	}
+	open, _, _ := g.binding.Pace().Visit(now)
+	return open
+}

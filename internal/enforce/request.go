@@ -1,0 +1,199 @@
+package enforce
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RobotsTxt is the path where the rules are told (RFC 9309, section 2.3). It is never judged.
+const RobotsTxt = "/robots.txt"
+
+// Request is what a decision needs to know of one request, filled once where it comes in. It is
+// a plain value.
+type Request struct {
+	Method    string
+	Scheme    string // "http" or "https", as the client used it; read for signatures only
+	Host      string // without port, in small letters
+	Authority string // the Host header as it came
+	Target    string // path and query as they stood on the request line
+	Path      string // decoded, as ServedPath has it
+	Query     string // raw
+
+	UserAgent string              // the first one; "" for none
+	Header    map[string][]string // by canonical names, such as "User-Agent"; may be nil
+
+	Address   string // of the client, as the server knows it; "" where it does not
+	EarlyData bool   // it came before the TLS handshake was complete: the address is not proved
+
+	At      time.Time // when it came
+	Counted bool      // a decision before this one has counted it against a pace
+	CanWait bool      // it may be held until its time
+}
+
+// Addr returns the address of the client. It is not valid where it is not known or, as with
+// early data, not proved.
+func (r *Request) Addr() netip.Addr {
+	if r.EarlyData {
+		return netip.Addr{}
+	}
+	addr, _ := netip.ParseAddr(r.Address) // not valid if it cannot be read
+	return addr.Unmap().WithZone("")
+}
+
+// header returns the first value of a header, by its canonical name.
+func (r *Request) header(name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// ServedPath returns a decoded path as the server understands it: /robots.txt is always
+// served, also behind doubled slashes and "." segments.
+func ServedPath(path string) string {
+	before, found := strings.CutSuffix(path, RobotsTxt)
+	if !found {
+		return path
+	}
+	for segment := range strings.SplitSeq(before, "/") {
+		if segment != "" && segment != "." && segment != ".." {
+			return path
+		}
+	}
+	return RobotsTxt
+}
+
+// SetTarget fills Target, Path and Query from the target of a request line, which begins with a
+// slash. It reports whether a server would pass such a request on: one with a percent sign that
+// encodes nothing is refused (400) before anything else looks at it.
+func (r *Request) SetTarget(target string) bool {
+	path, query, _ := strings.Cut(target, "?")
+	r.Target, r.Path, r.Query = target, path, query
+	decoded, err := url.PathUnescape(path)
+	if err != nil {
+		return false
+	}
+	r.Path = ServedPath(decoded)
+	return true
+}
+
+// FileTarget returns the target that a file server would find at a path which names another
+// one: through "." and ".." segments, doubled slashes, encoded bytes or a "#" that is no
+// fragment on a request line. What a server would serve decides, not how it was spelt. For an
+// ordinary path it is the target itself.
+func (r *Request) FileTarget() string {
+	if !r.isPeculiar() {
+		return r.Target
+	}
+	return r.encoded(resolve(r.Path, foldSlashes))
+}
+
+// OtherTargets returns what one server or another may take the target for, besides the target
+// itself; nil for an ordinary path. A file server's reading comes first.
+func (r *Request) OtherTargets() (all []string) {
+	if !r.isPeculiar() {
+		return nil
+	}
+	add := func(target string) {
+		if target != r.Target && !slices.Contains(all, target) {
+			all = append(all, target)
+		}
+	}
+	path := resolve(r.Path, foldSlashes)
+	add(r.encoded(path))
+	// Caddy's file_server finds the file /a at /a/. and /a/b/.., where others find a folder.
+	if file, isFolder := strings.CutSuffix(path, "/"); isFolder && file != "" && !strings.HasSuffix(r.Path, "/") {
+		add(r.encoded(file))
+	}
+	// Who resolves a URL before decoding it folds no slashes either (RFC 3986, section 5.2.4).
+	path, _, _ = strings.Cut(r.Target, "?")
+	path = resolve(dotsAndHashes.Replace(path), keepSlashes)
+	add(r.withQuery(path))
+	if decoded, err := url.PathUnescape(path); err == nil {
+		add(r.encoded(decoded))
+	}
+	return all
+}
+
+// dotsAndHashes decodes dots, which are the same as encoded ones to whoever resolves a URL
+// (RFC 3986, section 6.2.2.2), and encodes a "#", which begins no fragment on a request line.
+var dotsAndHashes = strings.NewReplacer("%2e", ".", "%2E", ".", "#", "%23")
+
+// encoded returns the target of a decoded path, in which every byte stands for itself.
+func (r *Request) encoded(path string) string {
+	return r.withQuery((&url.URL{Path: path}).EscapedPath())
+}
+
+// withQuery returns the target of a path with the query of the request.
+func (r *Request) withQuery(path string) string {
+	if r.Query == "" {
+		return path
+	}
+	return path + "?" + strings.ReplaceAll(r.Query, "#", "%23")
+}
+
+// isPeculiar reports whether the target might be read in another way. It looks at single bytes,
+// since nearly all targets are ordinary.
+func (r *Request) isPeculiar() bool {
+	target := r.Target
+	if !strings.HasPrefix(target, "/") {
+		return true
+	}
+	for i := range len(target) {
+		if !isNotable[target[i]] {
+			continue
+		}
+		switch rest := target[i:]; {
+		case rest[0] == '?':
+			return strings.IndexByte(rest, '#') >= 0
+		case rest[0] == '#', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/."):
+			return true
+		case rest[0] == '%' && isEncodedDivider(rest):
+			return true
+		}
+	}
+	return false
+}
+
+// isEncodedDivider reports whether text begins with an encoded slash or dot. Any other byte may
+// be encoded or not, and makes no other segment of a path.
+func isEncodedDivider(text string) bool {
+	return len(text) < 3 || text[1] == '2' && strings.IndexByte("EeFf", text[2]) >= 0
+}
+
+// isNotable marks the bytes of a target that isPeculiar looks at.
+var isNotable = [256]bool{'?': true, '#': true, '%': true, '/': true}
+
+// slashes says what becomes of empty segments.
+type slashes bool
+
+const (
+	keepSlashes slashes = false
+	foldSlashes slashes = true
+)
+
+// resolve removes "." and ".." segments from a path (RFC 3986, section 5.2.4), and empty ones
+// where slashes are folded. A path that ends in such a segment names a folder and keeps a slash
+// at its end.
+func resolve(path string, fold slashes) string {
+	var kept []string
+	folder := false
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		folder = true
+		switch {
+		case segment == "..":
+			kept = kept[:max(len(kept)-1, 0)]
+		case segment == "." || segment == "" && bool(fold):
+		default:
+			kept, folder = append(kept, segment), false
+		}
+	}
+	resolved := "/" + strings.Join(kept, "/")
+	if folder && len(kept) > 0 {
+		resolved += "/"
+	}
+	return resolved
+}

@@ -1,0 +1,204 @@
+package enforce
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+)
+
+// maxCaught bounds how many clients are remembered at once; those caught the longest ago make
+// room.
+const maxCaught = 1 << 16
+
+// Traps are the clients that were caught in a trap, by host, address and User-Agent: a household
+// has one address, and people in it who did nothing. It is safe for concurrent use; NewTraps
+// makes one.
+type Traps struct {
+	seed maphash.Seed
+
+	mu      sync.RWMutex // guards clients
+	clients map[uint64]Capture
+}
+
+// Capture is the evidence against a client that was caught.
+type Capture struct {
+	At        time.Time `json:"at"`
+	Until     time.Time `json:"until"` // when it is released
+	Host      string    `json:"host"`
+	Path      string    `json:"path"`
+	Address   string    `json:"address"`
+	UserAgent string    `json:"user_agent"`
+}
+
+// NewTraps returns traps that have caught nobody.
+func NewTraps() *Traps {
+	return &Traps{seed: maphash.MakeSeed(), clients: make(map[uint64]Capture)}
+}
+
+// key is the client's. Two clients have the same one with odds of 2^-64.
+func (t *Traps) key(host, address, userAgent string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	for _, part := range [...]string{host, address} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	_, _ = h.WriteString(userAgent[:min(len(userAgent), crawler.MaxLength)])
+	return h.Sum64()
+}
+
+// has reports whether the client still counts as a robot.
+func (t *Traps) has(host, address, userAgent string, now time.Time) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.clients) == 0 {
+		return false
+	}
+	return now.Before(t.clients[t.key(host, address, userAgent)].Until)
+}
+
+// add remembers a client, and forgets those whose time is over or, if need be, those caught the
+// longest ago. It reports whether the client is new.
+func (t *Traps) add(c Capture) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := t.key(c.Host, c.Address, c.UserAgent)
+	old, known := t.clients[key]
+	if !known && len(t.clients) >= maxCaught {
+		t.shrink(c.At)
+	}
+	t.clients[key] = c
+	return !known || !c.At.Before(old.Until)
+}
+
+// List returns the evidence against all who still count as robots, the newest first.
+func (t *Traps) List(now time.Time) []Capture {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	all := []Capture{} // an empty list, not null, in JSON
+	for _, c := range t.clients {
+		if now.Before(c.Until) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b Capture) int { return b.At.Compare(a.At) })
+	return all
+}
+
+// Len returns how many clients are remembered, those whose time is over included.
+func (t *Traps) Len() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.clients)
+}
+
+// Release forgets the clients of an address, and returns how many there were.
+func (t *Traps) Release(address string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := len(t.clients)
+	maps.DeleteFunc(t.clients, func(_ uint64, c Capture) bool { return c.Address == address })
+	return before - len(t.clients)
+}
+
+// shrink makes room for a sixteenth more. Callers hold mu.
+func (t *Traps) shrink(now time.Time) {
+	maps.DeleteFunc(t.clients, func(_ uint64, c Capture) bool { return !now.Before(c.Until) })
+	keys := slices.SortedFunc(maps.Keys(t.clients), func(a, b uint64) int {
+		return cmp.Compare(t.clients[a].At.UnixNano(), t.clients[b].At.UnixNano())
+	})
+	for _, key := range keys[:max(0, len(keys)-(maxCaught-maxCaught/16))] {
+		delete(t.clients, key)
+	}
+}
+
+// trappedRobot is whom a caught client counts as: a robot without a name, bound by the "*"
+// record and no other.
+var trappedRobot = &crawler.Identity{Class: crawler.Robot}
+
+// isCaught reports whether the client counts as a robot, which this very request may bring
+// about.
+func (e *Engine) isCaught(ctx context.Context, r *Request, v *Verdict) bool {
+	if !e.isTrapped(ctx, r) {
+		return e.Traps.has(r.Host, r.Address, r.UserAgent, r.At)
+	}
+	c := Capture{
+		At: r.At, Until: r.At.Add(e.TrapFor), Host: strings.Clone(r.Host), Path: r.Path,
+		Address: strings.Clone(r.Address), UserAgent: strings.Clone(r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)]),
+	}
+	if e.Traps.add(c) {
+		v.Trapped = &c
+	}
+	return true
+}
+
+// isTrapped reports whether the request goes into one of the traps: somebody asks for a path
+// that the rules keep from all robots. A browser that fetches ahead of its user does not count,
+// since nobody knows yet whether a person goes there.
+func (e *Engine) isTrapped(ctx context.Context, r *Request) bool {
+	path := r.Path
+	if r.isPeculiar() {
+		path = resolve(path, foldSlashes)
+	}
+	if !e.isTrap(path) || isPrefetch(r) || isLed(r) || r.EarlyData {
+		return false
+	}
+	return !decide(e.Policies.ForHost(ctx, r.Host).Compiled.Default(), r).Allowed()
+}
+
+func (e *Engine) isTrap(path string) bool {
+	return slices.ContainsFunc(e.Trap, func(trap string) bool {
+		return path == trap || strings.HasSuffix(trap, "/") && strings.HasPrefix(path, trap)
+	})
+}
+
+// isPrefetch reports whether a browser says that it fetches ahead of its user.
+func isPrefetch(r *Request) bool {
+	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		value := strings.ToLower(r.header(header))
+		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") || strings.Contains(value, "preview") {
+			return true
+		}
+	}
+	return false
+}
+
+// isLed reports whether a browser says that a page of another site has it fetch this one (Fetch
+// Metadata, Sec-Fetch-Site): its user was led here by somebody who may mean to have them caught.
+func isLed(r *Request) bool {
+	site := r.header("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
+// maxDisguised bounds how many User-Agents of disguised robots are remembered.
+const maxDisguised = 1024
+
+// disguised are the robots whose User-Agents the owner knows although they do not say that they
+// are robots. It is safe for concurrent use. The zero value knows none.
+type disguised struct {
+	mu     sync.Mutex // guards robots
+	robots map[string]*crawler.Identity
+}
+
+// identify returns the robot with this User-Agent. When there are too many, all are forgotten:
+// what is known of one can be computed again.
+func (d *disguised) identify(userAgent string) *crawler.Identity {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.robots[userAgent]; known != nil {
+		return known
+	}
+	if d.robots == nil || len(d.robots) >= maxDisguised {
+		d.robots = make(map[string]*crawler.Identity)
+	}
+	robot := crawler.AsRobot(userAgent)
+	d.robots[strings.Clone(userAgent)] = &robot
+	return &robot
+}
