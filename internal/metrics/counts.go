@@ -1,0 +1,214 @@
+// Package metrics counts what robots do, for Prometheus. Labels come from small closed sets: the
+// sites that the config names, the robots that a robots.txt names or that are well known, and the
+// verdicts. What a client makes up is never a label.
+package metrics
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+)
+
+const (
+	// maxSites and maxRobots bound the metrics: so many sites, and so many robots on all of
+	// them together; a robot that comes to two sites counts twice. Only the config and the
+	// robots.txt of a site can name them, but both may change for as long as Caddy runs. What
+	// is beyond counts as "other".
+	maxSites  = 1024
+	maxRobots = 8192
+
+	// maxLabel is how many bytes of a token a label repeats.
+	maxLabel = 64
+)
+
+// Labels of robots that are none of robots.txt and not well known.
+const (
+	otherRobots    = compliance.OtherRobots
+	impostorRobots = "impostor" // whom they claim to be is counted with the verifications
+)
+
+// signedLabel is the one metric label for all signed requests; a signer could choose any host.
+const signedLabel = "signature"
+
+// Counts is what is counted of this process. It outlives a config reload, and is safe for
+// concurrent use. NewCounts makes one.
+type Counts struct {
+	NewBans atomic.Uint64 // made by this process
+
+	robots   atomic.Int64 // how many robotCounts there are
+	mu       sync.Mutex   // guards what follows
+	sites    map[string]*Site
+	verified map[string]*verifications
+}
+
+// verifications are the outcomes of one claim, by standing.
+type verifications [enforce.Impostor + 1]atomic.Uint64
+
+// NewCounts returns counts of nothing.
+func NewCounts() *Counts {
+	return &Counts{sites: make(map[string]*Site), verified: make(map[string]*verifications)}
+}
+
+// Site is what is counted of one site. It is safe for concurrent use.
+type Site struct {
+	Name  string // its label
+	loads [policies.Results]atomic.Uint64
+
+	// recent caches counters by robot.
+	recent [64]atomic.Pointer[recent]
+
+	mu     sync.RWMutex // guards robots
+	robots map[string]*robotCounts
+}
+
+// robotCounts is what is counted of one robot on one site.
+type robotCounts struct {
+	name     string
+	requests [compliance.Banned + 1]atomic.Uint64 // by verdict
+	readings atomic.Uint64                        // of robots.txt
+}
+
+// recent is the counter of a robot that a record binds.
+type recent struct {
+	robot  uint64 // crawler.Identity.Hash
+	token  string // of the record; "" for none
+	counts *robotCounts
+}
+
+// Request counts a request that was judged.
+func (c *Counts) Request(site *Site, v *enforce.Verdict) {
+	c.of(site, v, v.Decision.Binding.Token()).requests[v.Kind].Add(1)
+}
+
+// Reading counts a reading of robots.txt by a client whom the record with this token binds.
+func (c *Counts) Reading(site *Site, v *enforce.Verdict, token string) {
+	c.of(site, v, token).readings.Add(1)
+}
+
+// Load counts the end of a load of robots.txt.
+func (s *Site) Load(result policies.Result) { s.loads[result].Add(1) }
+
+// Claims makes the outcomes of a claim visible before there are any.
+func (c *Counts) Claims(tokens ...string) {
+	for _, token := range tokens {
+		c.verifications(token)
+	}
+}
+
+// Verification counts what was found of a client's claim.
+func (c *Counts) Verification(p *enforce.Proof) {
+	token := p.Claimed
+	if p.Signed {
+		token = signedLabel
+	}
+	c.verifications(token)[p.Standing].Add(1)
+}
+
+// verifications returns the outcomes of a claim, by its token.
+func (c *Counts) verifications(token string) *verifications {
+	token = label(token)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.verified[token] == nil && len(c.verified) >= maxRobots {
+		token = otherRobots
+	}
+	if c.verified[token] == nil {
+		c.verified[token] = new(verifications)
+	}
+	return c.verified[token]
+}
+
+// of returns where the requests of a robot are counted that the record with this token binds.
+// It is cached, at the cost of some allocations for newcomers.
+func (c *Counts) of(site *Site, v *enforce.Verdict, token string) *robotCounts {
+	if v.Proof.IsImpostor() {
+		return c.robot(site, impostorRobots)
+	}
+	who := v.Who
+	slot := &site.recent[who.Hash%uint64(len(site.recent))]
+	if s := slot.Load(); s != nil && s.robot == who.Hash && s.token == token && who.Hash != 0 {
+		return s.counts
+	}
+	counts := c.robot(site, robotLabel(who, token))
+	if who.Hash != 0 {
+		kept := counts.name
+		if token != kept {
+			kept = strings.Clone(token) // not to keep the text that it is a part of
+		}
+		slot.Store(&recent{who.Hash, kept, counts})
+	}
+	return counts
+}
+
+// robotLabel names a robot by the record that names it, or else by its own name if it is well
+// known. Anybody else is one of the others, or goes by its class. A token that is a well-known
+// name is spelt as the robot spells it, so that it is the same on all sites.
+func robotLabel(who *crawler.Identity, token string) string {
+	if token != "" && token != "*" {
+		if name, ok := crawler.WellKnown(strings.ToLower(token)); ok {
+			return name
+		}
+		return label(token)
+	}
+	if who.Class != crawler.Robot {
+		return who.Class.String()
+	}
+	if name, ok := crawler.WellKnown(who.Key); ok {
+		return name
+	}
+	return otherRobots
+}
+
+// label makes a text of robots.txt or the config fit to be a label.
+func label(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
+}
+
+// site returns the counts of a site, by its pattern in the config.
+func (c *Counts) site(pattern string) *Site {
+	name := strings.Clone(strings.ToValidUTF8(pattern, "\uFFFD"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sites[name]; s != nil {
+		return s
+	}
+	if len(c.sites) >= maxSites {
+		name = otherRobots
+		if s := c.sites[name]; s != nil {
+			return s
+		}
+	}
+	s := &Site{Name: name, robots: make(map[string]*robotCounts)}
+	c.sites[name] = s
+	return s
+}
+
+// robot returns the counts of a robot on a site, by its label.
+func (c *Counts) robot(site *Site, name string) *robotCounts {
+	site.mu.RLock()
+	counts := site.robots[name]
+	site.mu.RUnlock()
+	if counts != nil {
+		return counts
+	}
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	if counts = site.robots[name]; counts != nil {
+		return counts
+	}
+	if c.robots.Load() >= maxRobots {
+		name = otherRobots
+		if counts = site.robots[name]; counts != nil {
+			return counts
+		}
+	}
+	c.robots.Add(1)
+	counts = &robotCounts{name: strings.Clone(name)}
+	site.robots[counts.name] = counts
+	return counts
+}
