@@ -133,6 +133,28 @@ func (b *Binding) decide(target string) Decision {
 	return d
 }
 
+// Matches reports whether the rule, one of the record's, would decide about target if the
+// record had no other: whether its pattern matches as the file's dialect and the record's
+// Robot-version read it. Target is as Decide has it. A Noindex line never decides, and no
+// rule does about /robots.txt. In the 1994 standard an empty Disallow matches everything.
+func (b *Binding) Matches(r *Rule, target string) bool {
+	if hash := strings.IndexByte(target, '#'); hash >= 0 {
+		target = target[:hash]
+	}
+	if b == nil || r == nil || r.Kind == Noindex || isRobotsTxt(target) {
+		return false
+	}
+	reading := b.record.reading
+	if isOpenToAll(r, reading) {
+		return true
+	}
+	if !counts(r, reading) {
+		return false
+	}
+	p := compilePattern(r.Pattern, reading)
+	return p.matches(string(b.rewrite(nil, target)))
+}
+
 // rewriteBuffers keep what is too long for the stack.
 var rewriteBuffers = sync.Pool{New: func() any { return new([]byte) }}
 

@@ -168,7 +168,8 @@
 //
 // [File].Diagnostics say what Parse could not read as it is written. [Policy.Shadowed]
 // finds the rules that never decide, and [Differences] what robots decide
-// otherwise that read by another dialect.
+// otherwise that read by another dialect. [Policy.Names] and [Binding.Matches] tell what
+// one User-agent line and one rule do alone.
 //
 // # Cost
 //

@@ -40,6 +40,15 @@ type File struct {
 	Diagnostics []Diagnostic
 }
 
+// RuleCount returns how many Rules all Groups have together.
+func (f *File) RuleCount() int {
+	rules := 0
+	for _, g := range f.Groups {
+		rules += len(g.Rules)
+	}
+	return rules
+}
+
 // Field is a line that is kept but not acted upon.
 type Field struct {
 	// Name is the field's name as written.

@@ -75,6 +75,15 @@ func (p *Pace) Visit(t time.Time) (open bool, opens time.Time, line int) {
 	return w.Contains(t), w.Opens(t), p.visit.Line
 }
 
+// VisitTime returns the Visit-time line, nil when there is none. The caller must not
+// change it.
+func (p *Pace) VisitTime() *VisitTime {
+	if p == nil {
+		return nil
+	}
+	return p.visit
+}
+
 // asks is what one record asks of the pace, the slowest where it says more than
 // once how fast to come.
 type asks struct {

@@ -100,3 +100,18 @@ func splitStars(text string, anchor bool) pattern {
 	}
 	return pattern{shape: wildcard, literal: literal, rest: open, anchor: anchor}
 }
+
+// matches reports whether p matches target, in canonical text.
+func (p pattern) matches(target string) bool {
+	rest, found := strings.CutPrefix(target, p.literal)
+	switch {
+	case !found:
+		return false
+	case p.shape == exact:
+		return rest == ""
+	case p.shape == wildcard:
+		w := newWildcardRule(&entry{rest: p.rest, anchor: p.anchor})
+		return w.matches(rest)
+	}
+	return true
+}

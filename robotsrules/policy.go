@@ -3,19 +3,16 @@ package robotsrules
 import (
 	"cmp"
 	"slices"
-	"sort"
-	"strings"
 )
 
 // Policy is a File made ready for decisions. It is immutable and safe for
 // concurrent use; its owner swaps it for another when the file changes. A nil
 // Policy, like that of an empty file, binds nobody.
 type Policy struct {
-	bindings []Binding // of named robots, best rank first
-	tokens   *automaton
-	match    Match
-	fallback *Binding // the default record
-	named    names
+	dialect  Dialect
+	bindings []Binding  // of named robots, best rank first
+	tokens   Tokens     // their tokens, by the place of the binding
+	fallback *Binding   // the default record
 	gates    *timeGates // nil: none
 	sitemaps []string
 	licenses []string
@@ -39,10 +36,11 @@ type Robot struct {
 // changed afterwards. The time it takes grows with the length of the file's
 // text, whatever is in it.
 func Compile(f *File, m Match) *Policy {
-	p := &Policy{match: m}
+	p := &Policy{tokens: Tokens{match: m}}
 	if f == nil {
 		return p
 	}
+	p.dialect = f.Dialect
 	set := newRecordSet(f)
 	if f.Dialect == RFC9309 {
 		p.merge(f, set)
@@ -89,7 +87,7 @@ func (p *Policy) merge(f *File, set *recordSet) {
 		words = append(words, tokenWord{n.text, uint32(len(p.bindings))})
 		p.bindings = append(p.bindings, b)
 	}
-	p.tokens = newAutomaton(words)
+	p.tokens.words = newAutomaton(words)
 }
 
 // namedIn returns the tokens of the file in the order of their first places.
@@ -145,8 +143,8 @@ func readable(f *File, places []place, ids []int) []int {
 // robot binds it (seed 001, section 3.2.1).
 func (p *Policy) inOrder(f *File, set *recordSet) {
 	var words []tokenWord
+	var values []string
 	seen := make(map[string]bool)
-	var values strings.Builder
 	for id, g := range f.Groups {
 		if g.passedOver(f.Dialect) {
 			continue
@@ -164,29 +162,33 @@ func (p *Policy) inOrder(f *File, set *recordSet) {
 				words = append(words, tokenWord{text, uint32(len(p.bindings))})
 			}
 			p.bindings = append(p.bindings, b)
-			p.named.add(&values, fold(t.Text))
+			values = append(values, t.Text)
 		}
 	}
-	p.named.text = values.String()
-	p.tokens = newAutomaton(words)
+	p.tokens.words = newAutomaton(words)
+	p.tokens.lines = newUserAgentLines(values)
 }
 
 // Find returns the record that names r, nil when none does. It never returns the
 // default record.
 func (p *Policy) Find(r Robot) *Binding {
-	if p == nil || len(p.bindings) == 0 {
+	if p == nil {
 		return nil
 	}
-	best := none
-	if p.match == MatchToken {
-		for _, product := range r.Products {
-			best = min(best, p.tokens.exact(product))
-		}
-	} else {
-		best = p.tokens.search(r.UserAgent)
-		best = p.named.find(r.Name, best)
+	return p.binding(p.tokens.find(r))
+}
+
+// Names reports whether the token, of the policy's file, names r: whether Find would find
+// a record for r if the file named nobody else. A token of "*" names no robot.
+func (p *Policy) Names(t Token, r Robot) bool {
+	if p == nil || t.Value == "*" || t.Value == "" {
+		return false
 	}
-	return p.binding(best)
+	alone := Tokens{match: p.tokens.match, words: newAutomaton([]tokenWord{{fold(t.Value), 0}})}
+	if p.dialect != RFC9309 {
+		alone.lines = newUserAgentLines([]string{t.Text})
+	}
+	return alone.find(r) != none
 }
 
 // Named returns the record whose token is token, without regard to case, or nil.
@@ -195,7 +197,7 @@ func (p *Policy) Named(token string) *Binding {
 	if p == nil || len(p.bindings) == 0 {
 		return nil
 	}
-	return p.binding(p.tokens.exact(token))
+	return p.binding(p.tokens.words.exact(token))
 }
 
 func (p *Policy) binding(rank uint32) *Binding {
@@ -220,42 +222,4 @@ func (p *Policy) Bind(r Robot) *Binding {
 		return b
 	}
 	return p.Default()
-}
-
-// names are the values of all User-agent lines in small letters, in file order,
-// each behind a line feed. In the draft of 1996 a record also binds a robot whose
-// name its value contains (seed 001, section 3.2.1). The zero value has none.
-type names struct {
-	text   string
-	begins []int // where each value begins
-}
-
-func (n *names) add(text *strings.Builder, value string) {
-	n.begins = append(n.begins, text.Len())
-	text.WriteString(value)
-	text.WriteByte('\n')
-}
-
-// maxName is the longest name that is looked for; longer ones are nobody's.
-const maxName = 256
-
-// find returns the first value that contains name, if it stands before best, and
-// else best.
-func (n *names) find(name string, best uint32) uint32 {
-	var buf [maxName]byte
-	if n.text == "" || name == "" || len(name) > len(buf) || strings.IndexByte(name, '\n') >= 0 {
-		return best
-	}
-	for i := range len(name) {
-		buf[i] = lower[name[i]]
-	}
-	text := n.text
-	if best != none {
-		text = text[:n.begins[best]]
-	}
-	at := strings.Index(text, view(buf[:len(name)]))
-	if at < 0 {
-		return best
-	}
-	return uint32(sort.SearchInts(n.begins, at+1) - 1)
 }

@@ -300,14 +300,16 @@ func isStrict(r *record) bool {
 	return allows && !disallows
 }
 
-// emptyDisallow returns the rule by which all may be fetched, nil when there is
-// none: in the consensus of 1994 an empty Disallow says so (seed 004).
+// isOpenToAll reports whether a rule says that all may be fetched: in the 1994 standard
+// an empty Disallow does.
+func isOpenToAll(r *Rule, reading reading) bool {
+	return reading == readNoRobots1994 && r.Kind == Disallow && r.Pattern == ""
+}
+
+// emptyDisallow returns the rule by which all may be fetched, nil when there is none.
 func emptyDisallow(r *record) *Rule {
-	if r.reading != readNoRobots1994 {
-		return nil
-	}
 	for _, rule := range r.groups[0].Rules {
-		if rule.Kind == Disallow && rule.Pattern == "" {
+		if isOpenToAll(rule, r.reading) {
 			return rule
 		}
 	}
