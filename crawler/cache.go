@@ -13,16 +13,16 @@ const (
 	maxEntries = 1 << 20
 )
 
-// browser and unstated are what a Cache answers for all browsers and for all who
-// state nothing: one entry each, so that a flood of made-up browsers holds no memory
+// browser and unstated are what a Cache answers for all browsers and for all clients that
+// state nothing: one entry each, so that a flood of made-up browsers takes no memory
 // beyond the table.
 var (
 	browser  = &entry{identity: Identity{Class: Browser}}
 	unstated = &entry{identity: Identity{Class: Unstated}}
 )
 
-// A Cache remembers who is behind the User-Agents that were seen last. It is
-// bounded, and one Cache serves all sites.
+// A Cache remembers the Identities of recent User-Agents. It is bounded, and one Cache
+// serves all sites.
 //
 // The zero value remembers nothing and identifies every time. A Cache is safe for
 // concurrent use: reading takes no lock, and a request never waits for another to
@@ -34,20 +34,20 @@ type Cache struct {
 	shift   uint // how far a hash is shifted to give a bucket's index
 
 	mu   sync.Mutex // guards writing to the buckets, and turn
-	turn uint       // which slot is asked next to make room
+	turn uint       // which slot of a bucket is the next to be replaced
 }
 
-// A bucket holds User-Agents whose hashes fall together. One that comes a second time
-// is in use; at most three of the four are, and only the others make room for
-// newcomers, so that User-Agents that are sent once never push out those in use.
+// A bucket holds User-Agents whose hashes share their highest bits. One that comes a
+// second time is in use; at most three of the four are, and only the others are replaced
+// by newcomers, so that User-Agents that are sent once never push out those in use.
 type bucket [ways]slot
 
-// A slot holds one User-Agent. Its fingerprint is the hash of the User-Agent, of which
-// the lowest two bits say instead whether it is in use and whether it is a browser; 0
-// is an empty slot.
+// A slot holds one User-Agent. Its fingerprint is the hash of the User-Agent, but for the
+// lowest two bits, which say whether it is in use and whether it is a browser; 0 is an
+// empty slot.
 //
-// For a browser the fingerprint is all there is: two User-Agents with the same one
-// (odds 2^-62 for a pair) could only let a robot through. For anyone else, entry
+// For a browser the fingerprint is all there is: if two User-Agents had the same one (odds
+// of 2^-62 for a pair), that could only let a robot through. For anyone else, entry
 // holds the text, which must be equal too, so that no person is ever taken for a
 // robot. It also makes it harmless to read a slot while it is written.
 type slot struct {
@@ -69,10 +69,10 @@ const (
 // NewCache returns a Cache for that many User-Agents, rounded up to the next power
 // of two, at most 1,048,576; with none or fewer it remembers nothing.
 //
-// A browser costs 16 octets. A robot or app costs its User-Agent, up to twice, and
-// the names in it: some 300 octets for an honest one, never more than 3 KiB. So a
-// Cache of 4,096 entries takes 64 KiB, under 1.5 MiB if nothing but honest robots
-// came, and at the very worst, in a flood of long and hostile ones, 12 MiB.
+// A browser costs 16 bytes. A robot or app costs its User-Agent, up to twice, and
+// the names in it: some 300 bytes for an honest one, never more than 3 KiB. So a
+// Cache of 4,096 entries takes 64 KiB, under 1.5 MiB if all are honest robots, and
+// at the very worst, in a flood of long and hostile ones, 12 MiB.
 func NewCache(entries int) *Cache {
 	if entries <= 0 {
 		return &Cache{}
@@ -128,7 +128,7 @@ func (c *Cache) Len() int {
 	return n
 }
 
-// find returns in which slot userAgent is and who it is, or nil.
+// find returns the slot and the Identity of userAgent, or nil.
 func (b *bucket) find(hash uint64, userAgent string) (*slot, *Identity) {
 	for i := range b {
 		s := &b[i]
@@ -153,21 +153,22 @@ func newEntry(userAgent string, hash uint64) *entry {
 	}
 	userAgent = strings.Clone(userAgent)
 	var buffer [MaxLength]byte
-	s := read(userAgent, buffer[:])
-	e := &entry{userAgent, s.identity(class)}
+	a := read(userAgent, buffer[:])
+	e := &entry{userAgent, a.identity(class)}
 	e.identity.Hash = hash
 	return e
 }
 
-// insert puts a newcomer where none is in use.
+// insert puts a newcomer in place of one that is not in use.
 func (c *Cache) insert(b *bucket, hash uint64, e *entry) {
 	if !c.mu.TryLock() {
 		return
 	}
 	defer c.mu.Unlock()
-	s := b.room(c.next())
-	// The entry is stored first: who sees it with the old fingerprint finds another
-	// text there, and identifies anew.
+	c.turn++
+	s := b.room(c.turn)
+	// The entry is stored first: with the old fingerprint it does not match, because its
+	// text is another one.
 	if e == browser {
 		s.entry.Store(nil)
 		s.fingerprint.Store(hash&^flagBits | browserBit)
@@ -177,8 +178,23 @@ func (c *Cache) insert(b *bucket, hash uint64, e *entry) {
 	}
 }
 
-// use marks slot s of b as in use. Were all of them, another one, in turn, has to
-// come again before it counts as in use.
+// room returns an empty slot, or else the first from turn on that is not in use.
+func (b *bucket) room(turn uint) *slot {
+	for i := range b {
+		if b[i].fingerprint.Load() == 0 {
+			return &b[i]
+		}
+	}
+	for i := range uint(ways) {
+		if s := &b[(turn+i)%ways]; s.fingerprint.Load()&usedBit == 0 {
+			return s
+		}
+	}
+	return &b[turn%ways] // not reached: use leaves one that is not in use
+}
+
+// use marks slot s of b as in use. If all are, it unmarks another one, each in its turn,
+// which then has to come again to count as in use.
 func (c *Cache) use(b *bucket, s *slot, hash uint64) {
 	if !c.mu.TryLock() {
 		return
@@ -186,7 +202,7 @@ func (c *Cache) use(b *bucket, s *slot, hash uint64) {
 	defer c.mu.Unlock()
 	fingerprint := s.fingerprint.Load()
 	if fingerprint&^flagBits != hash&^flagBits {
-		return // another took the slot meanwhile
+		return // another User-Agent has the slot by now
 	}
 	s.fingerprint.Store(fingerprint | usedBit)
 	for i := range b {
@@ -194,30 +210,11 @@ func (c *Cache) use(b *bucket, s *slot, hash uint64) {
 			return
 		}
 	}
-	other := &b[c.next()%ways]
+	c.turn++
+	other := &b[c.turn%ways]
 	if other == s {
-		other = &b[c.next()%ways]
+		c.turn++
+		other = &b[c.turn%ways]
 	}
 	other.fingerprint.Store(other.fingerprint.Load() &^ usedBit)
-}
-
-// next returns whose turn it is to make room; the caller holds c.mu.
-func (c *Cache) next() uint {
-	c.turn++
-	return c.turn
-}
-
-// room returns an empty slot, or else the first from turn on that is not in use.
-func (b *bucket) room(turn uint) *slot {
-	room := &b[turn%ways]
-	for i := range uint(ways) {
-		s := &b[(turn+ways-1-i)%ways]
-		switch fingerprint := s.fingerprint.Load(); {
-		case fingerprint == 0:
-			return s
-		case fingerprint&usedBit == 0:
-			room = s
-		}
-	}
-	return room
 }

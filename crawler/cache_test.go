@@ -105,14 +105,14 @@ func TestAFloodOfUserAgentsHoldsBoundedMemory(t *testing.T) {
 		cache.Identify(fmt.Sprintf("Mozilla/5.0 (X11; Linux) Firefox/%d", i))
 	}
 	if grown := heapInUse() - before; grown > 64<<10 {
-		t.Errorf("after a flood of browsers: got %d octets more in use, want at most 64 KiB", grown)
+		t.Errorf("after a flood of browsers: got %d bytes more in use, want at most 64 KiB", grown)
 	}
 	padding := strings.Repeat("x/1 (Linux; Android) ", 60)
 	for i := range floods(50_000) {
 		cache.Identify(fmt.Sprintf("Flood%dBot/1.0 %s", i, padding))
 	}
 	if grown := heapInUse() - before; grown > entries*3<<10 {
-		t.Errorf("after a flood of robots: got %d octets more in use, want at most %d", grown, entries*3<<10)
+		t.Errorf("after a flood of robots: got %d bytes more in use, want at most %d", grown, entries*3<<10)
 	}
 	if got := cache.Identify(googlebot); got != want {
 		t.Errorf("after both floods: got Identity %p, want the remembered one %p", got, want)
@@ -185,5 +185,40 @@ func TestCacheLen(t *testing.T) {
 	}
 	if got := new(Cache).Len(); got != 0 {
 		t.Errorf("zero Cache: got %d, want 0", got)
+	}
+}
+
+func checkCached(t *testing.T, cache *Cache, userAgent string, want Identity) {
+	t.Helper()
+	if want.Class == Browser {
+		want = Identity{}
+	}
+	for range 3 {
+		got := *cache.Identify(userAgent)
+		got.Hash = 0 // which only a Cache gives
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("cached: Identify(%q) = %+v, want %+v", userAgent, got, want)
+		}
+	}
+}
+
+func TestIdentitiesOfACacheHaveDifferentHashes(t *testing.T) {
+	cache := NewCache(4096)
+	seen := map[uint64]string{0: "nobody"}
+	for _, s := range readSamples(t, "*.txt") {
+		id := cache.Identify(s.userAgent)
+		if id.Class == Browser && id.Hash != 0 {
+			t.Errorf("browser %q: got hash %d, want 0", s.userAgent, id.Hash)
+		}
+		if id.Class != Robot && id.Class != App {
+			continue
+		}
+		if other, taken := seen[id.Hash]; taken && other != s.userAgent {
+			t.Errorf("%q has the hash of %q", s.userAgent, other)
+		}
+		seen[id.Hash] = s.userAgent
+	}
+	if len(seen) < 100 {
+		t.Errorf("compared %d identities, want at least 100", len(seen))
 	}
 }

@@ -7,8 +7,8 @@
 // behaviour, and a client that claims to be a browser is one. The signs are
 //
 //   - a word that robots use of themselves (bot, crawl, spider, fetch, archiv);
-//   - a way to reach its owner: a web address or an e-mail address, which seed 004
-//     and RFC 9309 section 2.2.1 ask of robots and which people do not send;
+//   - a way to reach its owner: a web address or an e-mail address, which the 1994
+//     standard and RFC 9309, section 2.2.1, ask of robots and which people do not send;
 //   - "compatible; Name" in a Mozilla/5.0 User-Agent, where no browser stands;
 //   - a name after "(KHTML, like Gecko", where no browser puts one;
 //   - a few names that carry none of these signs;

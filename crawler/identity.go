@@ -2,15 +2,16 @@ package crawler
 
 import "strings"
 
-// MaxLength is how many octets of a User-Agent are read. What people's browsers
-// send is below 500 octets, and so is what robots send; the rest of a longer one
+// MaxLength is how many bytes of a User-Agent are read. What people's browsers
+// send is below 500 bytes, and so is what robots send; the rest of a longer one
 // is ignored, which keeps a hostile header as cheap as an honest one.
 const MaxLength = 1024
 
-// maxName and maxProducts bound what one Identity can hold.
+// What one Identity can hold, and how many tokens are looked at for it.
 const (
 	maxName     = 64
 	maxProducts = 32
+	maxTokens   = 64
 )
 
 // Class is the kind of client that a User-Agent states. The zero value is Browser,
@@ -32,18 +33,11 @@ const (
 // String returns "browser", "app", "robot" or "unstated"; "unknown" for a value
 // that is none of the four.
 func (c Class) String() string {
-	switch c {
-	case Browser:
-		return "browser"
-	case App:
-		return "app"
-	case Robot:
-		return "robot"
-	case Unstated:
-		return "unstated"
-	default:
-		return "unknown"
+	names := [...]string{Browser: "browser", App: "app", Robot: "robot", Unstated: "unstated"}
+	if int(c) < len(names) {
+		return names[c]
 	}
+	return "unknown"
 }
 
 // Identity is what a User-Agent says about its sender. The zero value is a browser
@@ -55,9 +49,9 @@ type Identity struct {
 
 	// Name is the product token of a robot or app as it sends it, in the form that
 	// robots.txt files use ("GPTBot", "Yahoo! Slurp", "curl"): printable ASCII without
-	// <, >, ", &, {, }, \ and `, at most 64 octets, without version, never a URL. It is empty for Browser and
+	// <, >, ", &, {, }, \ and `, at most 64 bytes, without version, never a URL. It is empty for Browser and
 	// Unstated. A robot that sends an address and no name is called by its host;
-	// one that sends neither (hostile octets and the like) has no name.
+	// one that sends neither (only bytes that cannot be printed, say) has no name.
 	Name string
 
 	// Key is Name in small letters: the same for every spelling of a name that
@@ -70,57 +64,59 @@ type Identity struct {
 	Text string
 
 	// Products are the product tokens that are sent, in order and without versions:
-	// those outside comments, and the parts of comments that name one, such as
+	// those outside comments, and the tokens of comments that name one, such as
 	// "compatible; X/1.0". Platform comments are left out unless the robot's name
 	// stands there. Products[0] is the first product; there are 32 at most.
 	Products []string
 
-	// Hash tells identities of one Cache apart, so that what follows from one can
-	// be remembered without looking at it again. Two have the same with odds of
-	// 2^-64, which nobody outside the process can better. It is 0 for a Browser, and
-	// for what the function Identify returns.
+	// Hash differs for different Identities of one Cache, so that it can be a key
+	// for what follows from one. Two are the same with odds of 2^-64, which nobody
+	// outside the process can better. It is 0 for a Browser, and for what the
+	// functions Identify and AsRobot return.
 	Hash uint64
 }
 
 // Identify says who sends this User-Agent. It is a pure function of the first
-// MaxLength octets, takes any octets, and may be called concurrently. It holds on
-// to no more of userAgent than those octets.
+// MaxLength bytes, takes any bytes, and is safe for concurrent use. The Identity
+// keeps no more of userAgent than those bytes in memory.
 func Identify(userAgent string) Identity {
 	userAgent = cut(userAgent)
 	var buffer [MaxLength]byte
-	s := read(userAgent, buffer[:])
-	return s.identity(s.class(userAgent))
+	a := read(userAgent, buffer[:])
+	return a.identity(a.class(userAgent))
 }
 
-// AsRobot returns what Identify would if it knew that this User-Agent is a robot's, which
-// the owner of a site may know better. It may be called concurrently.
+// AsRobot returns what Identify would return if it took the sender for a robot, which the
+// owner of a site may know better. An empty User-Agent gives a Robot without a name. It is
+// safe for concurrent use.
 func AsRobot(userAgent string) Identity {
 	userAgent = cut(userAgent)
 	var buffer [MaxLength]byte
-	s := read(userAgent, buffer[:])
-	return s.identity(Robot)
+	a := read(userAgent, buffer[:])
+	return a.identity(Robot)
 }
 
 // identity fills in what belongs to a sender of class c.
-func (s *sent) identity(c Class) Identity {
+func (a *agent) identity(c Class) Identity {
 	if c == Unstated {
 		return Identity{Class: Unstated}
 	}
-	parts := s.parts()
+	var room [maxTokens]token
+	tokens := a.tokens(room[:0])
 	id := Identity{Class: c}
 	switch c {
 	case Robot:
-		id.Name = s.robotName(&parts)
+		id.Name = a.robotName(tokens)
 	case App:
-		id.Name = s.appName(&parts)
+		id.Name = a.appName(tokens)
 	}
 	id.Key = strings.ToLower(id.Name)
-	id.Text = s.text()
-	id.Products = s.products(&parts, id.Name)
+	id.Text = a.text()
+	id.Products = a.products(tokens, id.Name)
 	return id
 }
 
-// cut returns the octets of a User-Agent that are read. A cut one is copied, so
+// cut returns the bytes of a User-Agent that are read. A cut one is copied, so
 // that an Identity never keeps a large header alive.
 func cut(userAgent string) string {
 	if len(userAgent) > MaxLength {

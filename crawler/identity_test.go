@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -21,94 +20,13 @@ func TestEverySampleHasItsClassAndName(t *testing.T) {
 	}
 }
 
-func TestBrowserFilesHoldBrowsersOnly(t *testing.T) {
-	samples := readSamples(t, "browsers*.txt")
-	for _, s := range samples {
-		if s.class != "browser" {
-			t.Errorf("%s: got class %q in a file of browsers", s.at, s.class)
-		}
-	}
-	if got, want := len(samples), 250; got < want {
-		t.Errorf("got %d browsers, want at least %d", got, want)
-	}
-}
-
-// The three forms in which operators write the name of a robot.
-func TestEveryRobotIsNamedInTheUsualForms(t *testing.T) {
-	forms := []string{
-		"Mozilla/5.0 (compatible; NAME/1.0; +http://x.example/bot)",
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; NAME/1.0; +http://x.example/bot) Chrome/142.0.0.0 Safari/537.36",
-		"Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36 (compatible; NAME/1.0; +http://x.example/bot)",
-		"NAME/1.0 (+http://x.example/bot)",
-	}
-	tried := 0
-	for _, s := range readSamples(t, "robots*.txt") {
-		for _, form := range forms {
-			userAgent := strings.ReplaceAll(form, "NAME", s.name)
-			got := Identify(userAgent)
-			if got.Class != Robot || got.Name != s.name {
-				t.Errorf("Identify(%q) = %s %q, want robot %q", userAgent, got.Class, got.Name, s.name)
-			}
-			if !slices.Contains(got.Products, s.name) {
-				t.Errorf("Identify(%q).Products = %q, want %q among them", userAgent, got.Products, s.name)
-			}
-			tried++
-		}
-	}
-	if want := 700; tried < want {
-		t.Errorf("tried %d User-Agents, want at least %d", tried, want)
-	}
-}
-
-func TestTextLeavesOutPlatformComments(t *testing.T) {
-	tests := []struct{ name, userAgent, want string }{
-		{
-			"a robot dressed as a phone",
-			"Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) AppleWebKit/537.36 (KHTML, like Gecko) (compatible; Googlebot/2.1)",
-			"Mozilla/5.0  AppleWebKit/537.36 (KHTML, like Gecko) (compatible; Googlebot/2.1)",
-		},
-		{"a robot's own comment stays", "Mozilla/5.0 (compatible; GPTBot/1.0)", "Mozilla/5.0 (compatible; GPTBot/1.0)"},
-		{"a robot named among the platform keeps it", "Mozilla/5.0 (X11; Linux x86_64; Storebot-Google/1.0) Chrome/79.0", "Mozilla/5.0 (X11; Linux x86_64; Storebot-Google/1.0) Chrome/79.0"},
-		{"an unclosed platform comment", "Mozilla/5.0 (Linux; Android 9; XBot", "Mozilla/5.0 "},
-		{"parentheses in a platform comment", "Mozilla/5.0 (Linux; (a) b) Chrome", "Mozilla/5.0  Chrome"},
-		{"a library", " curl/8.5.0 ", "curl/8.5.0"},
-		{"nothing", "  ", ""},
-	}
-	for _, test := range tests {
-		if got := Identify(test.userAgent).Text; got != test.want {
-			t.Errorf("%s: Identify(%q).Text = %q, want %q", test.name, test.userAgent, got, test.want)
-		}
-	}
-}
-
-func TestProductsAreListedInOrderWithoutVersions(t *testing.T) {
-	tests := []struct {
-		userAgent string
-		want      []string
-	}{
-		{"FigTree/0.1 Robot libwww-perl/5.04", []string{"FigTree", "Robot", "libwww-perl"}},
-		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", []string{"Mozilla", "bingbot"}},
-		{"Mozilla/5.0 (Linux; Android 9; XBot) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/96.0 Mobile Safari/537.36 (compatible; GoogleOther)",
-			[]string{"Mozilla", "AppleWebKit", "Chrome", "Mobile", "Safari", "GoogleOther"}},
-		{"Sogou web spider/4.0(+http://www.sogou.com/docs/help/webmasters.htm#07)", []string{"Sogou web spider"}},
-		{"python-requests/2.32.3", []string{"python-requests"}},
-		{"a/1 a/2 a/3", []string{"a"}},
-		{"", nil},
-	}
-	for _, test := range tests {
-		if got := Identify(test.userAgent).Products; !slices.Equal(got, test.want) {
-			t.Errorf("Identify(%q).Products = %q, want %q", test.userAgent, got, test.want)
-		}
-	}
-}
-
-func TestOnlyTheFirstOctetsAreRead(t *testing.T) {
+func TestOnlyTheFirstBytesAreRead(t *testing.T) {
 	padding := strings.Repeat("a ", MaxLength/2)
 	if got := Identify(padding + "bot").Class; got != App {
-		t.Errorf("a robot's word behind %d octets: got %s, want app", MaxLength, got)
+		t.Errorf("a robot's word behind %d bytes: got %s, want app", MaxLength, got)
 	}
 	if got := Identify(padding[:MaxLength-4] + " bot").Class; got != Robot {
-		t.Errorf("a robot's word within %d octets: got %s, want robot", MaxLength, got)
+		t.Errorf("a robot's word within %d bytes: got %s, want robot", MaxLength, got)
 	}
 }
 
@@ -147,5 +65,49 @@ func TestAsRobotNamesWhatIdentifyDoesNotKnow(t *testing.T) {
 		if got.Class != Robot || got.Name != want {
 			t.Errorf("AsRobot(%q) = %s %q, want robot %q", userAgent, got.Class, got.Name, want)
 		}
+	}
+}
+
+// FuzzIdentify reads anything as a User-Agent. It holds four properties:
+//
+//   - repeatable: it reads the same each time;
+//   - cut: what is behind MaxLength bytes changes nothing;
+//   - name: it is a short product token of printable ASCII, and no browser has one;
+//   - cached: a Cache says the same.
+func FuzzIdentify(f *testing.F) {
+	for _, userAgent := range userAgents(readSamples(f, "*.txt"), "") {
+		f.Add(userAgent)
+	}
+	cache := NewCache(64)
+	f.Fuzz(func(t *testing.T, userAgent string) {
+		got := Identify(userAgent)
+		checkName(t, userAgent, got)
+		if again := Identify(userAgent); !reflect.DeepEqual(got, again) {
+			t.Errorf("repeatable: Identify(%q) = %+v, and then %+v", userAgent, got, again)
+		}
+		if short := Identify(userAgent[:min(len(userAgent), MaxLength)]); !reflect.DeepEqual(got, short) {
+			t.Errorf("cut: Identify(%q) = %+v, but %+v", userAgent, got, short)
+		}
+		checkCached(t, cache, userAgent, got)
+	})
+}
+
+func checkName(t *testing.T, userAgent string, got Identity) {
+	t.Helper()
+	if (got.Class == Browser || got.Class == Unstated) && got.Name != "" {
+		t.Errorf("name: Identify(%q): got name %q of a %s, want none", userAgent, got.Name, got.Class)
+	}
+	if len(got.Name) > maxName || strings.Contains(got.Name, "/") || strings.EqualFold(got.Name, "mozilla") {
+		t.Errorf("name: Identify(%q): got name %q, want a product token of at most %d bytes", userAgent, got.Name, maxName)
+	}
+	for _, text := range append([]string{got.Name}, got.Products...) {
+		for i := range len(text) {
+			if text[i] < ' ' || text[i] > '~' || strings.IndexByte(noName, text[i]) >= 0 {
+				t.Errorf("name: Identify(%q): got %q with byte %#x, want printable ASCII", userAgent, text, text[i])
+			}
+		}
+	}
+	if len(got.Text) > MaxLength || len(got.Products) > maxProducts {
+		t.Errorf("name: Identify(%q): got %d bytes of text and %d products", userAgent, len(got.Text), len(got.Products))
 	}
 }

@@ -12,160 +12,157 @@ import (
 //  1. the first product, where it does not begin like a browser and says "bot" or the like;
 //  2. what follows "compatible;";
 //  3. what follows "(KHTML, like Gecko;";
-//  4. a product, or in browsers' clothes also a part of a comment, with a robot's word;
-//  5. such a part of the platform comment;
-//  6. the first product, then the first part of a comment, that is no browser's;
+//  4. a product, or for what is shaped like a browser also a token of a comment, with a robot's word;
+//  5. such a token of the platform comment;
+//  6. the first product, then the first token of a comment, that is no browser's;
 //  7. the name that github.com/mssola/useragent finds;
 //  8. the host of its address.
-func (s *sent) robotName(p *parts) string {
-	if name, ok := s.statedName(p.all()); ok {
+func (a *agent) robotName(tokens []token) string {
+	if name, ok := a.statedName(tokens); ok {
 		return name
 	}
 	for _, where := range [...]place{product, afterCompatible, afterGecko, comment} {
-		for _, one := range p.all() {
-			if one.place == where && s.mayName(one) {
-				return s.raw[one.from:one.to]
+		for _, t := range tokens {
+			if t.place == where && a.mayName(t) {
+				return a.raw[t.from:t.to]
 			}
 		}
 	}
-	if name := s.mssolaName(); name != "" {
+	if name := a.mssolaName(); name != "" {
 		return name
 	}
-	return s.host()
+	return a.host()
 }
 
 // statedName is steps 1 to 5 of robotName: names of which the place or the word
 // says that they are a robot's.
-func (s *sent) statedName(all []part) (string, bool) {
-	if len(all) > 0 && !s.browserShaped && s.namesRobot(all[0]) {
-		return s.raw[all[0].from:all[0].to], true
+func (a *agent) statedName(tokens []token) (string, bool) {
+	if len(tokens) > 0 && !a.browserShaped && a.namesRobot(tokens[0]) {
+		return a.raw[tokens[0].from:tokens[0].to], true
 	}
-	steps := [...]func(part) bool{
-		func(p part) bool { return p.place == afterCompatible && s.mayName(p) && !s.isNobody(p) },
-		func(p part) bool { return p.place == afterGecko && s.mayName(p) && !s.isNobody(p) },
-		func(p part) bool {
-			return (p.place == product || p.place == comment && s.browserShaped) && s.namesRobot(p)
+	steps := [...]func(token) bool{
+		func(t token) bool { return t.place == afterCompatible && a.mayName(t) && !a.isNobody(t) },
+		func(t token) bool { return t.place == afterGecko && a.mayName(t) && !a.isNobody(t) },
+		func(t token) bool {
+			return (t.place == product || t.place == comment && a.browserShaped) && a.namesRobot(t)
 		},
-		func(p part) bool { return p.place == platform && s.namesPlatformRobot(p) },
+		func(t token) bool {
+			return t.place == platform && t.versioned && known.words.carries(a.lower, t.from, t.to, platformRobot)
+		},
 	}
 	for _, step := range steps {
-		if i := slices.IndexFunc(all, step); i >= 0 {
-			s.nameInMasked = all[i].place == platform
-			return s.raw[all[i].from:all[i].to], true
+		if i := slices.IndexFunc(tokens, step); i >= 0 {
+			a.nameInPlatform = tokens[i].place == platform
+			return a.raw[tokens[i].from:tokens[i].to], true
 		}
 	}
 	return "", false
 }
 
-// mayName reports whether p can be the name of a robot.
-func (s *sent) mayName(p part) bool {
-	name := s.lower[p.from:p.to]
+// mayName reports whether t can be the name of a robot.
+func (a *agent) mayName(t token) bool {
+	name := a.lower[t.from:t.to]
 	if len(name) < 2 || !hasLetterOrDigit(name) || bytes.HasPrefix(name, []byte("like ")) {
 		return false
 	}
-	return p.place != platform && (s.isRobotWord(p.from, p.to) || !known.browsers.match(name))
+	return t.place != platform && (a.isRobotWord(t.from, t.to) || !known.browsers.match(name))
 }
 
-// namesRobot reports whether p is a name with a robot's word in it, and not just
+// namesRobot reports whether t is a name with a robot's word in it, and not just
 // that word.
-func (s *sent) namesRobot(p part) bool {
-	return s.mayName(p) && s.isRobotWord(p.from, p.to) && !s.isNobody(p)
+func (a *agent) namesRobot(t token) bool {
+	return a.mayName(t) && a.isRobotWord(t.from, t.to) && !a.isNobody(t)
 }
 
-// namesPlatformRobot reports whether p is a robot among the platform.
-func (s *sent) namesPlatformRobot(p part) bool {
-	return p.versioned && known.words.carries(s.lower, p.from, p.to, platformRobot)
-}
-
-// isNobody reports whether p is no more than "robot", "crawler" and the like.
-func (s *sent) isNobody(p part) bool {
+// isNobody reports whether t is no more than "robot", "crawler" and the like.
+func (a *agent) isNobody(t token) bool {
 	return slices.ContainsFunc(known.nameNobody, func(b beginning) bool {
-		return b.text == string(s.lower[p.from:p.to])
+		return b.text == string(a.lower[t.from:t.to])
 	})
 }
 
 // mssolaName asks github.com/mssola/useragent, whose names may be half a URL, and
-// trims what it says like any other part.
-func (s *sent) mssolaName() string {
-	name, _ := mssola(s.raw).Browser()
-	from := strings.Index(s.raw, name)
+// trims what it says like any other token.
+func (a *agent) mssolaName() string {
+	name, _ := mssola(a.raw).Browser()
+	from := strings.Index(a.raw, name)
 	if name == "" || from < 0 {
 		return ""
 	}
-	one := part{place: comment}
-	one.from, one.to = s.name(from, from+len(name))
-	if s.masked.contain(one.from) || !s.mayName(one) {
+	t := token{place: comment}
+	t.from, t.to = a.name(from, from+len(name))
+	if a.platforms.contains(t.from) || !a.mayName(t) {
 		return ""
 	}
-	return s.raw[one.from:one.to]
+	return a.raw[t.from:t.to]
 }
 
 // host returns the host of the first URL or e-mail address, without "www.": one with a dot, as
 // any other is nobody's on the internet.
-func (s *sent) host() string {
+func (a *agent) host() string {
 	from := 0
-	if i := nextURL(s.lower, 0); i >= 0 {
-		from = i + bytes.Index(s.lower[i:], []byte("//")) + len("//")
-	} else if i := bytes.IndexByte(s.lower, '@'); i >= 0 {
+	if i := nextURL(a.lower, 0); i >= 0 {
+		from = i + bytes.Index(a.lower[i:], []byte("//")) + len("//")
+	} else if i := bytes.IndexByte(a.lower, '@'); i >= 0 {
 		from = i + 1
 	} else {
 		return ""
 	}
-	if bytes.HasPrefix(s.lower[from:], []byte("www.")) {
+	if bytes.HasPrefix(a.lower[from:], []byte("www.")) {
 		from += len("www.")
 	}
 	to := from
-	for to < len(s.lower) && to-from < maxName && isHostOctet(s.lower[to]) {
+	for to < len(a.lower) && to-from < maxName && isHostByte(a.lower[to]) {
 		to++
 	}
-	host := strings.Trim(s.raw[from:to], ".-")
+	host := strings.Trim(a.raw[from:to], ".-")
 	if !strings.Contains(host, ".") {
 		return ""
 	}
 	return host
 }
 
-func isHostOctet(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' || c == '-' }
+func isHostByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' || c == '-' }
 
 // appName returns the first product that has a name of its own.
-func (s *sent) appName(p *parts) string {
-	for _, one := range p.all() {
-		name := s.lower[one.from:one.to]
-		if one.place != platform && hasLetterOrDigit(name) && string(name) != "mozilla" {
-			return s.raw[one.from:one.to]
+func (a *agent) appName(tokens []token) string {
+	for _, t := range tokens {
+		name := a.lower[t.from:t.to]
+		if t.place != platform && hasLetterOrDigit(name) && string(name) != "mozilla" {
+			return a.raw[t.from:t.to]
 		}
 	}
 	return ""
 }
 
-// products lists the product tokens among the parts, each once.
-func (s *sent) products(p *parts, name string) []string {
-	list := make([]string, 0, min(p.n, maxProducts))
-	for _, one := range p.all() {
-		token := s.raw[one.from:one.to]
+// products lists the names of the product tokens, each once.
+func (a *agent) products(tokens []token, name string) []string {
+	list := make([]string, 0, min(len(tokens), maxProducts))
+	for _, t := range tokens {
+		text := a.raw[t.from:t.to]
 		if len(list) == maxProducts {
 			break
 		}
-		if (token == name || s.isProduct(one)) && !slices.Contains(list, token) {
-			list = append(list, token)
+		if (text == name || a.isProduct(t)) && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
 	return list
 }
 
-// isProduct reports whether p is a product token: a word outside comments, or a part
+// isProduct reports whether t is a product token: a word outside comments, or a token
 // of a comment that has a version, a robot's word, or a place where names stand.
-func (s *sent) isProduct(p part) bool {
-	name := s.lower[p.from:p.to]
+func (a *agent) isProduct(t token) bool {
+	name := a.lower[t.from:t.to]
 	switch {
 	case !hasLetterOrDigit(name) || string(name) == "compatible":
 		return false
-	case p.place == product:
-		return isLetter(name[0]) || p.versioned || s.isRobotWord(p.from, p.to)
-	case p.place == comment:
-		return p.versioned || s.isRobotWord(p.from, p.to) && bytes.IndexByte(name, ' ') < 0
+	case t.place == product:
+		return isLetter(name[0]) || t.versioned || a.isRobotWord(t.from, t.to)
+	case t.place == comment:
+		return t.versioned || a.isRobotWord(t.from, t.to) && bytes.IndexByte(name, ' ') < 0
 	default:
-		return p.place != platform
+		return t.place != platform
 	}
 }
 

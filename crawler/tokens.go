@@ -1,82 +1,207 @@
 package crawler
 
 import (
-	"bufio"
-	_ "embed" // for tokens.txt
-	"fmt"
+	"bytes"
 	"strings"
 )
 
-//go:embed tokens.txt
-var tokensFile string
+// place says where in a User-Agent a token stands.
+type place uint8
 
-// tokens is the content of tokens.txt. Were the file malformed, it would hold what stands
-// before the bad line, and errTokens would say so. A test keeps errTokens nil.
-var tokens, errTokens = parseTokens(tokensFile)
+const (
+	product         place = iota // outside comments
+	comment                      // in a comment
+	afterCompatible              // directly behind "compatible;"
+	afterGecko                   // directly behind "(KHTML, like Gecko;"
+	platform                     // in a platform comment
+)
 
-// tokenAdvice is what is known of values of User-agent lines.
-type tokenAdvice struct {
-	control map[string]string // control token to the robot it is about
-	crowd   map[string]bool
+// A token is something that may be a name, already without version and address:
+// the bytes from (inclusive) to (exclusive).
+type token struct {
+	from, to  int
+	place     place
+	versioned bool // a "/" follows
 }
 
-// shortToken is how long the longest token is that occurs in User-Agents by chance.
-const shortToken = 2
-
-// TokenAdvice says what is wrong with a value of a User-agent line in robots.txt, and what
-// to write instead: that no request ever carries it, or that it would bind a crowd. Both
-// are empty for a token that names a robot. It is safe for concurrent use.
-func TokenAdvice(token string) (what, instead string) {
-	name := strings.ToLower(strings.TrimSpace(token))
-	switch robot := tokens.control[name]; {
-	case name == "" || name == "*":
-		return "", ""
-	case robot != "":
-		return fmt.Sprintf("%q is a control token: no request carries it, so nothing can be enforced by it", token),
-			fmt.Sprintf("keep it for those who read it, and write a record for %q to bind the requests", robot)
-	case len(name) <= shortToken:
-		return fmt.Sprintf("%q is so short that it occurs in the User-Agents of many robots, and binds them all", token),
-			"write the robot's whole name"
-	case tokens.crowd[name]:
-		return fmt.Sprintf("%q occurs in the User-Agents of many robots, and binds all that no longer token names", token),
-			`write the robot's whole name, or "*" for all robots`
-	}
-	return "", ""
-}
-
-func parseTokens(text string) (tokenAdvice, error) {
-	t := tokenAdvice{control: make(map[string]string), crowd: make(map[string]bool)}
-	section := ""
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for number := 1; lines.Scan(); number++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if line[0] == '[' {
-			section = strings.Trim(line, "[]")
-			continue
-		}
-		if err := t.add(section, line); err != nil {
-			return t, fmt.Errorf("tokens.txt line %d: %w", number, err)
+// tokens appends the first tokens of the User-Agent, in order, to an empty list until that
+// is full. Products end at a blank; comments are split at semicolons and commas.
+func (a *agent) tokens(list []token) []token {
+	i := 0
+	if !a.browserShaped {
+		var first token
+		if first, i = a.firstProduct(); i > 0 {
+			list = append(list, first)
 		}
 	}
-	return t, lines.Err()
+	depth, last := 0, token{}
+	for i < len(a.lower) && len(list) < cap(list) {
+		switch c := a.lower[i]; {
+		case c == '(':
+			depth++
+			i++
+		case c == ')':
+			depth = max(depth-1, 0)
+			i++
+		case isSeparator(c):
+			i++
+		default:
+			end := a.tokenEnd(i, depth > 0)
+			last = a.newToken(i, end, depth > 0, last)
+			if last.to > last.from {
+				list = append(list, last)
+			}
+			i = end
+		}
+	}
+	return list
 }
 
-func (t *tokenAdvice) add(section, line string) error {
-	name, robot, hasRobot := strings.Cut(line, " = ")
+// firstProduct returns the first product of a User-Agent that is not shaped like a browser's,
+// which may hold blanks ("Sogou web spider/4.0"), and where the next token may begin: 0 if
+// the text begins with a URL or the like, which has to be taken word by word.
+func (a *agent) firstProduct() (first token, next int) {
+	end := 0
+	for end < len(a.lower) && strings.IndexByte("/()[];,", a.lower[end]) < 0 {
+		end++
+	}
+	if i := bytes.Index(a.lower[:end], []byte(" mozilla")); i > 0 {
+		end = i
+	}
+	first.versioned = end < len(a.lower) && a.lower[end] == '/'
+	first.from, first.to = a.name(0, end)
+	if first.to == first.from {
+		return token{}, 0
+	}
+	return first, a.tokenEnd(first.to, false)
+}
+
+// newToken makes a token of the bytes [from, to), given the one before it.
+func (a *agent) newToken(from, to int, inComment bool, last token) token {
+	t := token{versioned: bytes.IndexByte(a.lower[from:to], '/') >= 0}
+	t.from, t.to = a.name(from, to)
+	before := string(a.lower[last.from:last.to])
 	switch {
-	case name != strings.ToLower(name):
-		return fmt.Errorf("entry %q is not in lower case", name)
-	case t.crowd[name] || t.control[name] != "":
-		return fmt.Errorf("entry %q stands twice", name)
-	case section == "control tokens" && hasRobot:
-		t.control[name] = robot
-	case section == "crowd tokens" && !hasRobot:
-		t.crowd[name] = true
-	default:
-		return fmt.Errorf("entry %q does not belong into section %q", line, section)
+	case a.platforms.contains(from):
+		t.place = platform
+	case before == "compatible":
+		t.place = afterCompatible
+	case inComment && before == "like gecko":
+		t.place = afterGecko
+	case inComment:
+		t.place = comment
 	}
-	return nil
+	return t
+}
+
+// tokenEnd returns where the token that begins at from ends.
+func (a *agent) tokenEnd(from int, inComment bool) int {
+	for i := from; i < len(a.lower); i++ {
+		if c := a.lower[i]; c == '(' || c == ')' || c == ';' || c == ',' || isBlank(c) && !inComment {
+			return i
+		}
+	}
+	return len(a.lower)
+}
+
+func isSeparator(c byte) bool { return c == ';' || c == ',' || isBlank(c) }
+
+// name returns the bytes of [from, to) that make a name: without version, address,
+// what cannot be printed, and what stands around it.
+func (a *agent) name(from, to int) (int, int) {
+	to = a.beforeAddress(from, to)
+	if i := bytes.IndexByte(a.lower[from:to], '/'); i >= 0 {
+		to = from + i
+	}
+	for from < to && isAround(a.lower[from]) {
+		from++
+	}
+	for i := from; i < to; i++ {
+		if c := a.lower[i]; c < ' ' || c > '~' || strings.IndexByte(noName, c) >= 0 {
+			to = i
+		}
+	}
+	to = a.lastWord(from, min(to, from+maxName))
+	for to > from && isAround(a.lower[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// noName are bytes that no robot has in its name, and that mean something where names
+// are shown: in HTML, in JSON, in a Caddyfile.
+const noName = "<>\"&{}\\`"
+
+// beforeAddress cuts [from, to) where a URL or a host name begins.
+func (a *agent) beforeAddress(from, to int) int {
+	for _, address := range [...]string{"http:", "https:", "www."} {
+		if i := bytes.Index(a.lower[from:to], []byte(address)); i >= 0 {
+			to = from + i
+		}
+	}
+	return to
+}
+
+// lastWord cuts [from, to) at a word that no name goes on with or that is an e-mail
+// address, before a version, and behind the word that makes it a robot's name.
+func (a *agent) lastWord(from, to int) int {
+	for start := from; start < to; {
+		end := start
+		for end < to && a.lower[end] != ' ' {
+			end++
+		}
+		w := a.lower[start:end]
+		if bytes.IndexByte(w, '@') >= 0 || start > from && !isNameWord(w) {
+			return start
+		}
+		if version := a.beforeVersion(start, end); version < end {
+			return version
+		}
+		isLast := known.words.carries(a.lower, start, end, robotWord)
+		if isLast && (start > from || !known.nameNobody.match(w)) {
+			return end
+		}
+		start = end + 1
+	}
+	return to
+}
+
+// isRobotWord reports whether a robot's word or name begins in [from, to).
+func (a *agent) isRobotWord(from, to int) bool {
+	return known.words.carries(a.lower, from, to, robotWord|robotName)
+}
+
+// isNameWord reports whether a name may go on with w: not with a version, a dash, or
+// something that has a value ("feed-id:12").
+func isNameWord(w []byte) bool {
+	if string(w) == "-" || bytes.IndexByte(w, ':') >= 0 {
+		return false
+	}
+	if len(w) > 1 && w[0] == 'v' {
+		w = w[1:]
+	}
+	return len(w) == 0 || !isDigit(w[0])
+}
+
+// beforeVersion cuts a version such as "-2.0" off the end of the word [from, to).
+func (a *agent) beforeVersion(from, to int) int {
+	i, dots := to, 0
+	for i > from && isAround(a.lower[i-1]) {
+		i--
+	}
+	for i > from && (isDigit(a.lower[i-1]) || a.lower[i-1] == '.') {
+		i--
+		if a.lower[i] == '.' {
+			dots++
+		}
+	}
+	if dots > 0 && i > from+1 && (a.lower[i-1] == '-' || a.lower[i-1] == '_') {
+		return i - 1
+	}
+	return to
+}
+
+// isAround reports whether c may stand around a name without being part of it.
+func isAround(c byte) bool {
+	return c <= ' ' || c > '~' || strings.IndexByte(`+-_:*.,"'<>=[]{}|`, c) >= 0
 }

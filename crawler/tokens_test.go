@@ -1,52 +1,27 @@
 package crawler
 
 import (
-	"strings"
+	"slices"
 	"testing"
 )
 
-func TestTokensFileIsWellFormed(t *testing.T) {
-	if errTokens != nil {
-		t.Fatal(errTokens)
+func TestProductsAreListedInOrderWithoutVersions(t *testing.T) {
+	tests := []struct {
+		userAgent string
+		want      []string
+	}{
+		{"FigTree/0.1 Robot libwww-perl/5.04", []string{"FigTree", "Robot", "libwww-perl"}},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", []string{"Mozilla", "bingbot"}},
+		{"Mozilla/5.0 (Linux; Android 9; XBot) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/96.0 Mobile Safari/537.36 (compatible; GoogleOther)",
+			[]string{"Mozilla", "AppleWebKit", "Chrome", "Mobile", "Safari", "GoogleOther"}},
+		{"Sogou web spider/4.0(+http://www.sogou.com/docs/help/webmasters.htm#07)", []string{"Sogou web spider"}},
+		{"python-requests/2.32.3", []string{"python-requests"}},
+		{"a/1 a/2 a/3", []string{"a"}},
+		{"", nil},
 	}
-	if len(tokens.control) < 2 || len(tokens.crowd) < 20 {
-		t.Errorf("got %d control and %d crowd tokens", len(tokens.control), len(tokens.crowd))
-	}
-}
-
-func TestMalformedTokensFilesAreRefused(t *testing.T) {
-	for _, text := range []string{
-		"word", "[crowd tokens]\nBot", "[crowd tokens]\nbot\nbot", "[control tokens]\nx", "[crowd tokens]\na = b", "[other]\nx",
-	} {
-		if _, err := parseTokens(text); err == nil {
-			t.Errorf("%q is accepted", text)
+	for _, test := range tests {
+		if got := Identify(test.userAgent).Products; !slices.Equal(got, test.want) {
+			t.Errorf("Identify(%q).Products = %q, want %q", test.userAgent, got, test.want)
 		}
-	}
-}
-
-func TestTokenAdvice(t *testing.T) {
-	for token, want := range map[string]string{
-		"Google-Extended": "control token", "applebot-EXTENDED": "control token",
-		"es": "so short", "x": "so short", "Bot": "binds all", "Mozilla": "binds all",
-		"GPTBot": "", "Googlebot": "", "008": "", "*": "", "": "", "Download Ninja": "",
-	} {
-		what, instead := TokenAdvice(token)
-		if want == "" && what+instead != "" || !strings.Contains(what, want) || want != "" && instead == "" {
-			t.Errorf("%q: got %q, %q; want %q", token, what, instead, want)
-		}
-	}
-}
-
-// A name that a robot in our cases gives itself must never be called a crowd's.
-func TestNoRobotsNameIsACrowdToken(t *testing.T) {
-	names := 0
-	for _, s := range readSamples(t, "robots*.txt") {
-		if what, _ := TokenAdvice(s.name); what != "" && s.name != "" {
-			t.Errorf("%s: %s", s.at, what)
-		}
-		names++
-	}
-	if names < 100 {
-		t.Errorf("looked at %d names, want at least 100", names)
 	}
 }

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// sent is one User-Agent as it is read: the text, a lower-case copy of it of the
-// same length, and which comments in it state a platform or device.
-type sent struct {
-	raw           string
-	lower         []byte
-	masked        spans
-	browserShaped bool // begins as browsers do since 1994: Mozilla, or Opera
-	nameInMasked  bool // a robot's name was found in a platform comment only
+// An agent is one User-Agent, prepared for reading.
+type agent struct {
+	raw            string // the User-Agent, stripped
+	lower          []byte // raw in lower case, of the same length
+	platforms      spans  // comments that state a platform or device
+	browserShaped  bool   // begins as browsers do since 1994: Mozilla, or Opera
+	nameInPlatform bool   // a robot's name was found in a platform comment only
 }
 
 // read prepares userAgent, which must not be longer than buffer.
-func read(userAgent string, buffer []byte) sent {
+func read(userAgent string, buffer []byte) agent {
 	raw := strip(userAgent)
 	lower := buffer[:len(raw)]
 	for i := range lower {
@@ -26,10 +25,10 @@ func read(userAgent string, buffer []byte) sent {
 		}
 		lower[i] = c
 	}
-	s := sent{raw: raw, lower: lower}
-	s.browserShaped = isBrowserShaped(lower)
-	s.maskPlatforms()
-	return s
+	a := agent{raw: raw, lower: lower}
+	a.browserShaped = isBrowserShaped(lower)
+	a.findPlatforms()
+	return a
 }
 
 // strip drops what careless clients put around a User-Agent: blanks, quotes, and
@@ -52,7 +51,7 @@ func isBrowserShaped(lower []byte) bool {
 	return false
 }
 
-// A span is the octets from (inclusive) to (exclusive).
+// A span is the bytes from (inclusive) to (exclusive).
 type span struct{ from, to int }
 
 // spans holds the few platform comments of a User-Agent, in order. When there are
@@ -72,39 +71,34 @@ func (m *spans) add(from, to, end int) {
 	}
 }
 
-// contain reports whether octet i lies in one of the spans.
-func (m *spans) contain(i int) bool {
-	return m.end(i) > 0
-}
-
-// end returns where the span that contains octet i ends, or 0 if none does.
-func (m *spans) end(i int) int {
+// contains reports whether byte i lies in one of the spans.
+func (m *spans) contains(i int) bool {
 	for _, s := range m.at[:m.n] {
 		if s.from <= i && i < s.to {
-			return s.to
+			return true
 		}
 	}
-	return 0
+	return false
 }
 
-// maskPlatforms finds the comments that state a platform or device, where any word
+// findPlatforms finds the comments that state a platform or device, where any word
 // may be the name of a phone. A comment that is never closed reaches to the end.
-func (s *sent) maskPlatforms() {
+func (a *agent) findPlatforms() {
 	first := true
-	for i := 0; i < len(s.lower); i++ {
-		switch s.lower[i] {
+	for i := 0; i < len(a.lower); i++ {
+		switch a.lower[i] {
 		case '(':
-			to := closing(s.lower, i, '(', ')')
-			if s.isPlatform(i, to, first) {
-				s.masked.add(i, to, len(s.lower))
+			to := closing(a.lower, i, '(', ')')
+			if a.isPlatform(i, to, first) {
+				a.platforms.add(i, to, len(a.lower))
 			}
 			first = false
 			i = to - 1
 		case '[':
 			// Facebook's apps append their phone in brackets: [FBAN/...;FBDV/XBot;...].
-			to := closing(s.lower, i, '[', ']')
-			if bytes.HasPrefix(s.lower[i:], []byte("[fb")) {
-				s.masked.add(i, to, len(s.lower))
+			to := closing(a.lower, i, '[', ']')
+			if bytes.HasPrefix(a.lower[i:], []byte("[fb")) {
+				a.platforms.add(i, to, len(a.lower))
 				i = to - 1
 			}
 		}
@@ -114,19 +108,19 @@ func (s *sent) maskPlatforms() {
 // isPlatform reports whether the comment in [from, to) states a platform: the first
 // one of a browser, one that speaks of Android in any client's User-Agent, or one
 // behind the word Android, as Instagram writes it.
-func (s *sent) isPlatform(from, to int, first bool) bool {
-	before := bytes.TrimRight(s.lower[:from], " ")
+func (a *agent) isPlatform(from, to int, first bool) bool {
+	before := bytes.TrimRight(a.lower[:from], " ")
 	if len(before) < from && bytes.HasSuffix(before, []byte("android")) {
 		return true
 	}
-	inside := s.lower[from:to]
+	inside := a.lower[from:to]
 	if !known.openers.match(bytes.TrimLeft(inside[1:], " ")) {
 		return false
 	}
-	return first && s.browserShaped || bytes.Contains(inside, []byte("android"))
+	return first && a.browserShaped || bytes.Contains(inside, []byte("android"))
 }
 
-// closing returns the position behind the octet that closes the one at from.
+// closing returns the position behind the byte that closes the one at from.
 func closing(text []byte, from int, opens, closes byte) int {
 	depth := 0
 	for i := from; i < len(text); i++ {
@@ -142,19 +136,19 @@ func closing(text []byte, from int, opens, closes byte) int {
 	return len(text)
 }
 
-// text returns the User-Agent without its platform comments, unless the robot's
-// name stands in one: its token could not be found otherwise.
-func (s *sent) text() string {
-	if s.masked.n == 0 || s.nameInMasked {
-		return s.raw
+// text returns the User-Agent without its platform comments; with them if the robot's
+// name is in one, because its token could not be found otherwise.
+func (a *agent) text() string {
+	if a.platforms.n == 0 || a.nameInPlatform {
+		return a.raw
 	}
 	var b strings.Builder
-	b.Grow(len(s.raw))
+	b.Grow(len(a.raw))
 	from := 0
-	for _, m := range s.masked.at[:s.masked.n] {
-		b.WriteString(s.raw[from:m.from])
+	for _, m := range a.platforms.at[:a.platforms.n] {
+		b.WriteString(a.raw[from:m.from])
 		from = m.to
 	}
-	b.WriteString(s.raw[from:])
+	b.WriteString(a.raw[from:])
 	return b.String()
 }

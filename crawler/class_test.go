@@ -2,12 +2,23 @@ package crawler
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
+
+func TestBrowserFilesHoldBrowsersOnly(t *testing.T) {
+	samples := readSamples(t, "browsers*.txt")
+	for _, s := range samples {
+		if s.class != "browser" {
+			t.Errorf("%s: got class %q in a file of browsers", s.at, s.class)
+		}
+	}
+	if got, want := len(samples), 250; got < want {
+		t.Errorf("got %d browsers, want at least %d", got, want)
+	}
+}
 
 var number = regexp.MustCompile(`\d+`)
 
@@ -79,84 +90,5 @@ func TestRobotsInAnyCaseAreRobots(t *testing.T) {
 				t.Errorf("%s: Identify(%q) = %s %q, want robot %q", s.at, changed, got.Class, got.Name, s.name)
 			}
 		}
-	}
-}
-
-// FuzzIdentify reads anything as a User-Agent. It holds four properties:
-//
-//   - repeatable: it reads the same each time;
-//   - cut: what is behind MaxLength octets changes nothing;
-//   - name: it is a short product token of printable ASCII, and no browser has one;
-//   - cached: a Cache says the same.
-func FuzzIdentify(f *testing.F) {
-	for _, userAgent := range userAgents(readSamples(f, "*.txt"), "") {
-		f.Add(userAgent)
-	}
-	cache := NewCache(64)
-	f.Fuzz(func(t *testing.T, userAgent string) {
-		got := Identify(userAgent)
-		checkName(t, userAgent, got)
-		if again := Identify(userAgent); !reflect.DeepEqual(got, again) {
-			t.Errorf("repeatable: Identify(%q) = %+v, and then %+v", userAgent, got, again)
-		}
-		if short := Identify(userAgent[:min(len(userAgent), MaxLength)]); !reflect.DeepEqual(got, short) {
-			t.Errorf("cut: Identify(%q) = %+v, but %+v", userAgent, got, short)
-		}
-		checkCached(t, cache, userAgent, got)
-	})
-}
-
-func checkName(t *testing.T, userAgent string, got Identity) {
-	t.Helper()
-	if (got.Class == Browser || got.Class == Unstated) && got.Name != "" {
-		t.Errorf("name: Identify(%q): got name %q of a %s, want none", userAgent, got.Name, got.Class)
-	}
-	if len(got.Name) > maxName || strings.Contains(got.Name, "/") || strings.EqualFold(got.Name, "mozilla") {
-		t.Errorf("name: Identify(%q): got name %q, want a product token of at most %d octets", userAgent, got.Name, maxName)
-	}
-	for _, text := range append([]string{got.Name}, got.Products...) {
-		for i := range len(text) {
-			if text[i] < ' ' || text[i] > '~' || strings.IndexByte(noName, text[i]) >= 0 {
-				t.Errorf("name: Identify(%q): got %q with octet %#x, want printable ASCII", userAgent, text, text[i])
-			}
-		}
-	}
-	if len(got.Text) > MaxLength || len(got.Products) > maxProducts {
-		t.Errorf("name: Identify(%q): got %d octets of text and %d products", userAgent, len(got.Text), len(got.Products))
-	}
-}
-
-func checkCached(t *testing.T, cache *Cache, userAgent string, want Identity) {
-	t.Helper()
-	if want.Class == Browser {
-		want = Identity{}
-	}
-	for range 3 {
-		got := *cache.Identify(userAgent)
-		got.Hash = 0 // which only a Cache gives
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("cached: Identify(%q) = %+v, want %+v", userAgent, got, want)
-		}
-	}
-}
-
-func TestIdentitiesOfACacheHaveDifferentHashes(t *testing.T) {
-	cache := NewCache(4096)
-	seen := map[uint64]string{0: "nobody"}
-	for _, s := range readSamples(t, "*.txt") {
-		id := cache.Identify(s.userAgent)
-		if id.Class == Browser && id.Hash != 0 {
-			t.Errorf("browser %q: got hash %d, want 0", s.userAgent, id.Hash)
-		}
-		if id.Class != Robot && id.Class != App {
-			continue
-		}
-		if other, taken := seen[id.Hash]; taken && other != s.userAgent {
-			t.Errorf("%q has the hash of %q", s.userAgent, other)
-		}
-		seen[id.Hash] = s.userAgent
-	}
-	if len(seen) < 100 {
-		t.Errorf("compared %d identities, want at least 100", len(seen))
 	}
 }
