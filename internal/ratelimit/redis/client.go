@@ -34,6 +34,9 @@ const (
 var errURL = errors.New("this is not the URL of a Redis server: write redis://user:password@host:6379/0, with rediss: for TLS, " +
 	"or unix:///path?db=0, and the characters / ? # [ ] @ : % in a password as %2F %3F %23 %5B %5D %40 %3A %25")
 
+// Check returns the error that [Open] returns for a URL, without opening anything.
+func Check(url string) error { return new(Store).open(url) }
+
 // open sets up what makes clients for the server at a URL.
 func (s *Store) open(address string) error {
 	u, err := url.Parse(address)

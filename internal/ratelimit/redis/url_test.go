@@ -18,6 +18,9 @@ func TestOpenDoesNotConnect(t *testing.T) {
 			t.Errorf("Open(%q): %v", url, err)
 			continue
 		}
+		if err := Check(url); err != nil {
+			t.Errorf("Check(%q): %v", url, err)
+		}
 		if err := store.Close(); err != nil {
 			t.Errorf("closing the Store at %q: %v", url, err)
 		}
@@ -41,6 +44,9 @@ func TestURLThatIsNone(t *testing.T) {
 			store.Close()
 			t.Errorf("Open(%q): want an error", url)
 			continue
+		}
+		if checked := Check(url); checked == nil || checked.Error() != err.Error() {
+			t.Errorf("Check(%q): got %v, want as Open %v", url, checked, err)
 		}
 		for _, secret := range []string{"geheim", "gehe", "im@"} {
 			if strings.Contains(err.Error(), secret) && strings.Contains(url, "@") {
