@@ -37,12 +37,16 @@ var leaves = map[string][]string{
 	"internal/proof/verify":          {"github.com/dunglas/httpsfv"},
 	"internal/accesslog":             {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
 	"internal/compliance":            nil,
+	"internal/storage":               {"go.uber.org/zap"},
 	"internal/ratelimit":             nil,
 	"internal/ratelimit/limitertest": {module + "/internal/ratelimit"},
 	"internal/ratelimit/redis":       {module + "/internal/ratelimit", goRedis, goRedis + "/maintnotifications"},
 
 	"internal/ratelimit/redis/redistest": nil,
 }
+
+// loggers are the packages that write to Caddy's log.
+var loggers = []string{"caddymodule", "internal/storage", "internal/fleet"}
 
 // Imports run one way: cmd/caddy and robots to caddymodule, caddymodule to the leaves,
 // which import neither Caddy nor one another. The files are read, not the build list, so
@@ -57,18 +61,20 @@ func TestImportsRunOneWay(t *testing.T) {
 				checked[folder]++ // a file
 			case leaf && !slices.Contains(allowed, path):
 				t.Errorf("%s imports %s: it may import the standard library and %q only", folder, path, allowed)
-			case path == module+"/internal/ratelimit/redis" && folder != "caddymodule":
-				t.Errorf("%s imports %s: only caddymodule does", folder, path)
+			case path == module+"/internal/ratelimit/redis" && folder != "caddymodule" && folder != "internal/fleet":
+				t.Errorf("%s imports %s: only internal/fleet does", folder, path)
+			case folder == "internal/fleet" && strings.HasPrefix(path, "github.com/caddyserver/"):
+				t.Errorf("%s imports %s: it knows nothing of Caddy", folder, path)
 			case path == "github.com/mssola/useragent" && folder != "crawler":
 				t.Errorf("%s imports %s: only crawler does", folder, path)
-			case strings.HasPrefix(path, "go.uber.org/zap") && folder != "caddymodule":
-				t.Errorf("%s imports %s: only caddymodule logs", folder, path)
+			case strings.HasPrefix(path, "go.uber.org/zap") && !slices.Contains(loggers, folder):
+				t.Errorf("%s imports %s: only %q log", folder, path, loggers)
 			case strings.HasPrefix(path, module+"/caddymodule") && folder != "." && folder != "cmd/caddy":
 				t.Errorf("%s imports %s: only the front door and cmd/caddy do", folder, path)
 			}
 		}
 	}
-	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "internal/ratelimit", "internal/accesslog", "internal/compliance"} {
+	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "internal/ratelimit", "internal/accesslog", "internal/compliance", "internal/storage", "internal/fleet"} {
 		if checked[folder] == 0 {
 			t.Errorf("no Go file was found in %s", folder)
 		}
