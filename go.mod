@@ -9,6 +9,7 @@ require (
 	github.com/chromedp/chromedp v0.23.0
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/dustin/go-humanize v1.1.0
+	github.com/gaissmai/bart v0.30.0
 	github.com/klauspost/compress v1.20.1
 	github.com/mssola/useragent v1.0.0
 	github.com/prometheus/client_golang v1.24.1

@@ -34,7 +34,10 @@ func TestABlankImportRegistersTheHandler(t *testing.T) {
 var leaves = map[string][]string{
 	"robotsrules":                    nil,
 	"crawler":                        {"github.com/mssola/useragent"},
-	"internal/proof/verify":          {"github.com/dunglas/httpsfv"},
+	"internal/proof":                 {module + "/internal/enforce", module + "/internal/proof/dns", module + "/internal/proof/ipranges", module + "/internal/proof/webbotauth"},
+	"internal/proof/dns":             {module + "/internal/enforce", "golang.org/x/sync/singleflight"},
+	"internal/proof/ipranges":        {"github.com/gaissmai/bart"},
+	"internal/proof/webbotauth":      {module + "/internal/enforce", module + "/internal/proof/ipranges", "github.com/dunglas/httpsfv"},
 	"internal/accesslog":             {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
 	"internal/compliance":            nil,
 	"internal/storage":               {"go.uber.org/zap"},

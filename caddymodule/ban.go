@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
@@ -65,7 +65,7 @@ func (h *Handler) bannable(j *judgement) bool {
 // answerable is the address that answers for the client's disobedience: its own, since
 // others may use the same name, or none where the robot is known to be who it says.
 func (h *Handler) answerable(r *http.Request, j *judgement) string {
-	if j.proof.claimed != "" && j.proof.status == verify.Verified {
+	if j.proof.claimed != "" && j.proof.status == enforce.Verified {
 		return ""
 	}
 	return clientAddress(r)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 const (
@@ -95,7 +95,7 @@ func (h *Handler) countsOf(r *http.Request, host string, j *judgement, token str
 		p = h.settle(server)
 	}
 	site, m := p.of(host), h.shared.metrics
-	if j.proof.claimed != "" && j.proof.status == verify.Impostor {
+	if j.proof.claimed != "" && j.proof.status == enforce.Impostor {
 		return m.robot(site, impostorRobots)
 	}
 	return m.countsOf(site, j.who, token)

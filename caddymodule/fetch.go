@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
 const (
@@ -51,7 +51,7 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 
 func publicTransport() *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Control: verify.RefusePrivate}).DialContext
+	transport.DialContext = (&net.Dialer{Control: ipranges.RefusePrivate}).DialContext
 	return transport
 }
 
@@ -103,7 +103,7 @@ func (sh *shared) public(addr netip.Addr) bool {
 	if sh.isPublic != nil {
 		return sh.isPublic(addr)
 	}
-	return verify.IsPublic(addr)
+	return ipranges.IsPublic(addr)
 }
 
 func roundTrip(client *http.Client, req *http.Request, limit int) (answer, error) {

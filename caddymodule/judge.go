@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -129,7 +129,7 @@ func (h *Handler) lookAgain(r *http.Request, a *asked, sent string, who *crawler
 			return &robot
 		}), proof{}
 	}
-	if s := h.prover.signed(r, a); s.status == verify.Verified {
+	if s := h.prover.signed(r, a); s.status == enforce.Verified {
 		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
 	}
 	if len(h.Trap) > 0 && h.caught(r, a, sent) {
@@ -164,7 +164,7 @@ func (h *Handler) judge(r *http.Request, a *asked, j *judgement) {
 	}
 	h.countProof(j)
 	j.proof.remember(j.vars.all)
-	lies := j.proof.status == verify.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
+	lies := j.proof.status == enforce.Impostor && h.settings.impostors != impostorsUnnamed && !h.exempt.covers(r)
 	if lies && h.settings.impostors == impostorsRefuse {
 		if !h.banned(r, j) {
 			h.against(j, Impostor, refuse)
@@ -244,7 +244,7 @@ func (h *Handler) binding(rules *ruleset, j *judgement) *robotsrules.Binding {
 	var named *robotsrules.Binding
 	switch who := j.who; who.Class {
 	case crawler.Robot:
-		if j.proof.status != verify.Impostor || h.settings.impostors != impostorsUnnamed {
+		if j.proof.status != enforce.Impostor || h.settings.impostors != impostorsUnnamed {
 			named = rules.find(who)
 		}
 	case crawler.App:

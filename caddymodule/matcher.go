@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 func init() {
@@ -40,7 +40,7 @@ type MatchCrawler struct {
 	Verified []string `json:"verified,omitempty"`
 
 	shared   *shared
-	standing []verify.Status
+	standing []enforce.Standing
 }
 
 // CaddyModule returns the Caddy module information.
@@ -70,8 +70,8 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // standings are the words for what is known of a claim.
-var standings = map[string]verify.Status{
-	"verified": verify.Verified, "unverified": verify.Unverified, "impostor": verify.Impostor,
+var standings = map[string]enforce.Standing{
+	"verified": enforce.Verified, "unverified": enforce.Unverified, "impostor": enforce.Impostor,
 }
 
 // add takes words as they stand behind the matcher's name.

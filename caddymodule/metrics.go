@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 // metrics is what is counted of this process. It outlives a config reload, and is safe for
@@ -23,7 +23,7 @@ type metrics struct {
 }
 
 // verifications are the outcomes of one claim, by status.
-type verifications [verify.Impostor + 1]atomic.Uint64
+type verifications [enforce.Impostor + 1]atomic.Uint64
 
 func newMetrics() *metrics {
 	return &metrics{sites: make(map[string]*siteCounts), verified: make(map[string]*verifications)}
@@ -150,7 +150,7 @@ func (c collector) collectVerifications(out samples) {
 	defer c.metrics.mu.Unlock()
 	for token, results := range c.metrics.verified {
 		for status := range results {
-			out.counter(verificationsDesc, results[status].Load(), token, verify.Status(status).String())
+			out.counter(verificationsDesc, results[status].Load(), token, enforce.Standing(status).String())
 		}
 	}
 }

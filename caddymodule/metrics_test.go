@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 // series are samples by name and labels, as in `caddy_robots_policy_rules site=*`.
@@ -304,7 +304,7 @@ func BenchmarkScrape(b *testing.B) {
 func TestSignaturesAreCountedTogether(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{Verify: &Verify{Signature: true}})
 	for _, host := range []string{"a.example", "b.example"} {
-		th.countProof(&judgement{proof: proof{claimed: host, status: verify.Verified}})
+		th.countProof(&judgement{proof: proof{claimed: host, status: enforce.Verified}})
 	}
 	gather(t, th.shared).expect(t, "caddy_robots_verifications_total", series{
 		"result=verified robot=signature": 2, "result=impostor robot=signature": 0, "result=unverified robot=signature": 0,

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -131,10 +131,10 @@ func (h *Handler) budget(r *http.Request, j *judgement) ratelimit.Key {
 // observedStandings are the standings of those who are only observed: what is counted then
 // never counts in earnest.
 var observedStandings = map[string]string{
-	"":                         observed,
-	verify.Unverified.String(): observed + " " + verify.Unverified.String(),
-	verify.Verified.String():   observed + " " + verify.Verified.String(),
-	verify.Impostor.String():   observed + " " + verify.Impostor.String(),
+	"":                          observed,
+	enforce.Unverified.String(): observed + " " + enforce.Unverified.String(),
+	enforce.Verified.String():   observed + " " + enforce.Verified.String(),
+	enforce.Impostor.String():   observed + " " + enforce.Impostor.String(),
 }
 
 const observed = "observed"

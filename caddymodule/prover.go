@@ -10,7 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 )
 
 // prover checks whether robots are who they say. It is safe for concurrent use; a nil one
@@ -18,8 +20,8 @@ import (
 type prover struct {
 	tokens     *ruleset // the claims' tokens as records, to find them as records are found
 	claims     map[string]*claim
-	dns        *verify.DNS
-	signatures *verify.Signatures // nil: not asked for
+	dns        *dns.Verifier
+	signatures *webbotauth.Verifier // nil: not asked for
 }
 
 // claim is a Claim ready to be checked.
@@ -34,7 +36,7 @@ type claim struct {
 // claims nothing which can be checked.
 type proof struct {
 	claimed string // the token, or the host that signs; "" for nothing
-	status  verify.Status
+	status  enforce.Standing
 	reason  string // why a claim is false
 }
 
@@ -67,15 +69,15 @@ func newProver(v *Verify, resolver string, sh *shared, lists *rangeLists) *prove
 func (p *prover) prove(r *http.Request, a *asked, who *crawler.Identity) (*crawler.Identity, proof) {
 	if c := p.claimOf(who); c != nil {
 		result := proof{claimed: c.token, status: p.check(r.Context(), c, provedAddress(r))}
-		if result.status == verify.Impostor {
+		if result.status == enforce.Impostor {
 			result.reason = "claims to be " + c.token + ", but its address is not one of that robot's"
 		}
 		return who, result
 	}
 	switch s := p.signed(r, a); s.status {
-	case verify.Verified:
+	case enforce.Verified:
 		return signedRobot(s.host, who), proof{claimed: s.host, status: s.status}
-	case verify.Impostor:
+	case enforce.Impostor:
 		return who, proof{claimed: s.host, status: s.status, reason: "signs as " + s.host + ", but " + s.reason}
 	}
 	return who, proof{}
@@ -104,23 +106,23 @@ func provedAddress(r *http.Request) netip.Addr {
 
 // check tells whether the address is one of the claim's. It waits for the name server as long
 // as a request may, and no longer than ctx.
-func (p *prover) check(ctx context.Context, c *claim, addr netip.Addr) verify.Status {
+func (p *prover) check(ctx context.Context, c *claim, addr netip.Addr) enforce.Standing {
 	if !addr.IsValid() {
-		return verify.Unverified
+		return enforce.Unverified
 	}
-	status := verify.Impostor
+	status := enforce.Impostor
 	for _, list := range c.lists {
 		switch ranges := list.current.Load(); {
 		case ranges == nil:
-			status = verify.Unverified
+			status = enforce.Unverified
 		case ranges.Contains(addr):
-			return verify.Verified
+			return enforce.Verified
 		}
 	}
 	if len(c.suffixes) == 0 {
 		return status
 	}
-	if found := p.dns.Status(ctx, addr, c.suffixes); found != verify.Impostor {
+	if found := p.dns.Check(ctx, addr, c.suffixes); found != enforce.Impostor {
 		return found
 	}
 	return status
@@ -134,7 +136,7 @@ func (p *prover) isSigned(r *http.Request) bool {
 // signature is what was found of the signature of a request.
 type signature struct {
 	host   string
-	status verify.Status
+	status enforce.Standing
 	reason string
 }
 
@@ -153,7 +155,7 @@ func (p *prover) signed(r *http.Request, a *asked) signature {
 	}
 	path, query, _ := strings.Cut(a.target, "?")
 	var found signature
-	found.host, found.status, found.reason = p.signatures.Verify(r.Context(), verify.Message{
+	found.host, found.status, found.reason = p.signatures.Verify(r.Context(), webbotauth.Message{
 		Method: a.method, Authority: r.Host, Scheme: schemeOf(r), Path: path, RawQuery: query, Header: r.Header,
 	})
 	if u, err := url.Parse(found.host); err == nil && u.Host != "" {
@@ -192,7 +194,7 @@ const proofKey = "robots.proof"
 
 // proofWords are the values of that variable. They are made once, so that to set one costs
 // no allocation.
-var proofWords = [...]any{verify.Unverified: verify.Unverified, verify.Verified: verify.Verified, verify.Impostor: verify.Impostor}
+var proofWords = [...]any{enforce.Unverified: enforce.Unverified, enforce.Verified: enforce.Verified, enforce.Impostor: enforce.Impostor}
 
 // remember lets the crawler matcher know, by the variables of the request.
 func (p proof) remember(all map[string]any) {
@@ -203,8 +205,8 @@ func (p proof) remember(all map[string]any) {
 
 // proofIn returns what a robots directive that the request with these variables has passed
 // found.
-func proofIn(all map[string]any) (verify.Status, bool) {
-	status, ok := all[proofKey].(verify.Status)
+func proofIn(all map[string]any) (enforce.Standing, bool) {
+	status, ok := all[proofKey].(enforce.Standing)
 	return status, ok
 }
 

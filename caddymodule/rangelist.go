@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
 const (
@@ -37,7 +37,7 @@ type rangeLists struct {
 // rangeList is one list: ranges that are written out, a file, or a URL.
 type rangeList struct {
 	place   string // of a file or URL; "" for ranges that are written out
-	current atomic.Pointer[verify.Ranges]
+	current atomic.Pointer[ipranges.Set]
 
 	// Only the loading goroutine touches these.
 	last   document
@@ -58,7 +58,7 @@ func (ls *rangeLists) of(values []string) []*rangeList {
 	var lists []*rangeList
 	if prefixes, err := inlineRanges(values); err == nil && len(prefixes) > 0 {
 		list := new(rangeList)
-		ranges, _ := verify.NewRanges(prefixes) // inlineRanges made sure that it can
+		ranges, _ := ipranges.New(prefixes) // inlineRanges made sure that it can
 		list.current.Store(ranges)
 		lists = append(lists, list)
 	}
@@ -107,8 +107,8 @@ func (ls *rangeLists) loadDue(ctx context.Context) {
 func (ls *rangeLists) load(ctx context.Context, list *rangeList) {
 	text, err := ls.fetch(ctx, list)
 	if err == nil {
-		var ranges *verify.Ranges
-		if ranges, err = verify.ParseRanges([]byte(text.text)); err == nil {
+		var ranges *ipranges.Set
+		if ranges, err = ipranges.Parse([]byte(text.text)); err == nil {
 			list.current.Store(ranges)
 			list.last, list.due = text, ls.now().Add(rangesLifetime)
 			if list.failed {
@@ -160,8 +160,8 @@ func (ls *rangeLists) restore(list *rangeList) {
 	}
 	var kept stored
 	if err = json.Unmarshal(data, &kept); err == nil {
-		var ranges *verify.Ranges
-		if ranges, err = verify.ParseRanges([]byte(kept.Text)); err == nil {
+		var ranges *ipranges.Set
+		if ranges, err = ipranges.Parse([]byte(kept.Text)); err == nil {
 			list.current.Store(ranges)
 			list.last = document{text: kept.Text, etag: kept.ETag, lastModified: kept.LastModified}
 			if now := ls.now(); kept.Loaded.Before(now) { // or the clock was ahead then: who knows how old it is

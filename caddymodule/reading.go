@@ -6,7 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 // maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
@@ -62,12 +62,12 @@ func (h *Handler) noteReading(r *http.Request, s *site, addr netip.Addr, j *judg
 // noteReader notes a reading of one who claims to be a robot that can be checked. It waits
 // for nothing: who reads the rules is served at once.
 func (h *Handler) noteReader(e compliance.Event, c *claim, addr netip.Addr) {
-	note := func(status verify.Status) {
+	note := func(status enforce.Standing) {
 		e.Standing = proof{claimed: c.token, status: status}.standing()
 		h.shared.ledger.note(&e)
 	}
 	status := h.prover.check(atOnce, c, addr)
-	if status == verify.Unverified && addr.IsValid() && len(c.suffixes) > 0 {
+	if status == enforce.Unverified && addr.IsValid() && len(c.suffixes) > 0 {
 		select {
 		case h.shared.readers <- struct{}{}:
 			go func() {

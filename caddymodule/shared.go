@@ -10,7 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
@@ -49,13 +50,13 @@ type shared struct {
 	readers  chan struct{} // has room for as many as may be checked at a time
 
 	// signatures verifies what robots sign.
-	signatures *verify.Signatures
+	signatures *webbotauth.Verifier
 
 	mu        sync.Mutex // guards resolvers
-	resolvers map[string]*verify.DNS
+	resolvers map[string]*dns.Verifier
 
 	// isPublic tells the addresses of the public internet; nil, but for tests, is
-	// verify.IsPublic.
+	// ipranges.IsPublic.
 	isPublic func(netip.Addr) bool
 
 	// marks are the marks of our own loads over HTTP that are under way. Each is good for one
@@ -105,8 +106,8 @@ func acquireShared() (*shared, error) {
 			metrics:  newMetrics(),
 			readers:  make(chan struct{}, maxReaders),
 
-			signatures: verify.NewSignatures(verify.SignaturesOptions{}),
-			resolvers:  make(map[string]*verify.DNS),
+			signatures: webbotauth.New(webbotauth.Options{}),
+			resolvers:  make(map[string]*dns.Verifier),
 		}, nil
 	})
 	if err != nil {
@@ -132,15 +133,15 @@ func releaseShared() error {
 }
 
 // resolver returns what is known of addresses by this DNS server, "" for the system's.
-func (sh *shared) resolver(address string) *verify.DNS {
+func (sh *shared) resolver(address string) *dns.Verifier {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	dns := sh.resolvers[address]
-	if dns == nil {
-		dns = verify.NewDNS(verify.DNSOptions{Resolver: verify.NewResolver(address)})
-		sh.resolvers[address] = dns
+	verifier := sh.resolvers[address]
+	if verifier == nil {
+		verifier = dns.New(dns.Options{Resolver: dns.NewResolver(address)})
+		sh.resolvers[address] = verifier
 	}
-	return dns
+	return verifier
 }
 
 // Destruct implements caddy.Destructor.

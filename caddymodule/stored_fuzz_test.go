@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
@@ -122,9 +122,9 @@ func checkStoredRanges(t *testing.T, data []byte, clock *testClock) {
 	where[(&rangeList{place: "https://list.example/ranges.json"}).storageKey()] = data
 	list := restored()
 	var kept stored
-	var want *verify.Ranges
+	var want *ipranges.Set
 	if json.Unmarshal(data, &kept) == nil {
-		want, _ = verify.ParseRanges([]byte(kept.Text))
+		want, _ = ipranges.Parse([]byte(kept.Text))
 	}
 	got := list.current.Load()
 	if !reflect.DeepEqual(got, want) {

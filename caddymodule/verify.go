@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	proofs "github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
 // Verify says how robots prove that they are who they say. What cannot be checked in time,
@@ -104,7 +105,7 @@ func inlineRanges(values []string) ([]netip.Prefix, error) {
 	if len(prefixes) == 0 {
 		return nil, nil
 	}
-	if _, err := verify.NewRanges(prefixes); err != nil {
+	if _, err := ipranges.New(prefixes); err != nil {
 		return nil, err
 	}
 	return prefixes, nil
@@ -140,7 +141,7 @@ func (v *Verify) claims() []Claim {
 		all[i].Ranges = append(all[i].Ranges, own.Ranges...)
 	}
 	if v.Known {
-		for _, known := range verify.Known() {
+		for _, known := range proofs.Known() {
 			if index(known.Token) < 0 {
 				all = append(all, Claim{Token: known.Token, DNS: known.Suffixes, Ranges: known.RangeURLs})
 			}

@@ -21,7 +21,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 )
 
 const (
@@ -131,7 +133,7 @@ func TestVerificationByDNS(t *testing.T) {
 			th := newTestHandler(t, googleSite, &Handler{
 				Impostors: "refuse", Verify: &Verify{Claims: []Claim{{Token: "Googlebot", DNS: []string{"googlebot.com"}}}},
 			})
-			th.prover.dns = verify.NewDNS(verify.DNSOptions{Resolver: resolver{test.fails}, Patience: time.Minute})
+			th.prover.dns = dns.New(dns.Options{Resolver: resolver{test.fails}, Patience: time.Minute})
 			defer th.prover.dns.Close()
 			if got := th.visit(test.address, "/open", googlebot); got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
@@ -373,7 +375,7 @@ func TestVerificationBySignature(t *testing.T) {
 	host := strings.TrimPrefix(s.URL, "http://")
 	name, _, _ := strings.Cut(host, ":")
 	th := newTestHandler(t, "User-agent: "+name+"\nDisallow: /signed/\n\nUser-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
-	th.prover.signatures = verify.NewSignatures(verify.SignaturesOptions{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
+	th.prover.signatures = webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
 	ask := func(agent, target string, change func(*http.Request)) int {
 		r := newRequest("GET", target, agent)
 		s.sign(r, th.clock.now())
@@ -409,7 +411,7 @@ func TestVerificationBySignature(t *testing.T) {
 
 func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	s := newSigner(t)
-	signatures := verify.NewSignatures(verify.SignaturesOptions{AllowPrivate: true, Patience: time.Minute})
+	signatures := webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute})
 	verifying := func() *testHandler {
 		th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
 		th.prover.signatures = signatures
@@ -421,7 +423,7 @@ func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	err := outer.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		return inner.ServeHTTP(w, r, page)
 	}))
-	if status, ok := proofIn(allVariables(r)); err != nil || !ok || status != verify.Verified {
+	if status, ok := proofIn(allVariables(r)); err != nil || !ok || status != enforce.Verified {
 		t.Errorf("through two handlers: got %s, %t, %v; want verified", status, ok, err)
 	}
 	again := newRequest("GET", "/", gptBot)

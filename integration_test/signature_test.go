@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/proof/verify"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 )
 
 // signer is a robot that signs its requests (Web Bot Auth).
@@ -86,12 +87,12 @@ func startDirectory(t *testing.T, s signer, secure bool) (server *httptest.Serve
 // read the directory: else that Caddy does not believe it would say nothing.
 func wouldBeVerified(t *testing.T, server *httptest.Server, s signer) {
 	t.Helper()
-	verifier := verify.NewSignatures(verify.SignaturesOptions{Client: server.Client(), AllowPrivate: true, Patience: patience})
+	verifier := webbotauth.New(webbotauth.Options{Client: server.Client(), AllowPrivate: true, Patience: patience})
 	header := s.sign("site.test", server.URL)
-	_, status, reason := verifier.Verify(t.Context(), verify.Message{
+	_, status, reason := verifier.Verify(t.Context(), webbotauth.Message{
 		Method: "GET", Authority: "site.test", Scheme: "http", Path: "/page", Header: header,
 	})
-	if status != verify.Verified {
+	if status != enforce.Verified {
 		t.Fatalf("the signature of %v with the directory at %s: got %s (%s), want verified", header, server.URL, status, reason)
 	}
 }

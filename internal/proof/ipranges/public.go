@@ -1,0 +1,60 @@
+package ipranges
+
+import (
+	"errors"
+	"net/netip"
+	"syscall"
+)
+
+// RefusePrivate is a net.Dialer's Control that connects to public addresses only: it sees the
+// address that a name resolved to, so that a name cannot point a fetch into the network this
+// server stands in.
+func RefusePrivate(_, address string, _ syscall.RawConn) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || !IsPublic(ap.Addr()) {
+		return errors.New("its address is not a public one")
+	}
+	return nil
+}
+
+// notPublic are the networks that the methods of netip.Addr do not know as special (the IANA
+// special-purpose address registries).
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"), // carrier-grade NAT
+	netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("2001::/23"), // Teredo and other protocols
+	netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("2002::/16"), // 6to4
+	netip.MustParsePrefix("3fff::/20"),
+}
+
+var (
+	globalIPv6 = netip.MustParsePrefix("2000::/3")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+// IsPublic reports whether an address is reached over the public internet (the IANA
+// special-purpose address registries). An IPv4 address behind the well-known NAT64 prefix
+// counts as what it stands for. The zero Addr is not public.
+func IsPublic(addr netip.Addr) bool {
+	addr = addr.WithZone("").Unmap()
+	if nat64.Contains(addr) {
+		b := addr.As16()
+		addr = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	if !addr.IsGlobalUnicast() || addr.IsPrivate() || (addr.Is6() && !globalIPv6.Contains(addr)) {
+		return false
+	}
+	for _, p := range notPublic {
+		if p.Contains(addr) {
+			return false
+		}
+	}
+	return true
+}
