@@ -337,13 +337,13 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// FuzzParse reads anything as a list of addresses. It holds four properties:
+// FuzzParseRanges reads anything as a list of addresses. It holds four properties:
 //
 //   - one of two: there are ranges or an error, whose text is one line of at most 4 KiB;
 //   - bounded: there are at least one and at most maxRanges of them;
 //   - held: the set contains the first address of each range;
 //   - line end: one more at the end changes nothing.
-func FuzzParse(f *testing.F) {
+func FuzzParseRanges(f *testing.F) {
 	for _, seed := range []string{
 		`{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}`,
 		`{"list": ["192.0.2.0/24"], "kinds": ["ip-src"]}`, `[[["192.0.2.1"]], {"ip": ""}, 1e999, null]`,
