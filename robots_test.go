@@ -49,7 +49,7 @@ var leaves = map[string][]string{
 }
 
 // loggers are the packages that write to Caddy's log.
-var loggers = []string{"caddymodule", "internal/storage", "internal/fleet"}
+var loggers = []string{"caddymodule", "internal/storage", "internal/fleet", "internal/policies"}
 
 // Imports run one way: cmd/caddy and robots to caddymodule, caddymodule to the leaves,
 // which import neither Caddy nor one another. The files are read, not the build list, so
@@ -72,12 +72,14 @@ func TestImportsRunOneWay(t *testing.T) {
 				t.Errorf("%s imports %s: only crawler does", folder, path)
 			case strings.HasPrefix(path, "go.uber.org/zap") && !slices.Contains(loggers, folder):
 				t.Errorf("%s imports %s: only %q log", folder, path, loggers)
+			case strings.HasPrefix(path, "github.com/caddyserver/caddy/v2/") && folder == "internal/policies":
+				t.Errorf("%s imports %s: only caddymodule knows Caddy's HTTP server", folder, path)
 			case strings.HasPrefix(path, module+"/caddymodule") && folder != "." && folder != "cmd/caddy":
 				t.Errorf("%s imports %s: only the front door and cmd/caddy do", folder, path)
 			}
 		}
 	}
-	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "internal/ratelimit", "internal/accesslog", "internal/compliance", "internal/storage", "internal/fleet"} {
+	for _, folder := range []string{".", "cmd/caddy", "caddymodule", "robotsrules", "crawler", "internal/ratelimit", "internal/accesslog", "internal/compliance", "internal/storage", "internal/fleet", "internal/policies"} {
 		if checked[folder] == 0 {
 			t.Errorf("no Go file was found in %s", folder)
 		}

@@ -1,0 +1,123 @@
+package policies
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Document is what one load of one source gave. It does not change once it is made. The zero
+// Document is a robots.txt that is missing.
+type Document struct {
+	Text      string
+	Forbidden bool // answered 401 or 403, which the 1996 draft reads as "stay out"
+
+	// ETag and LastModified are the validators that the answer came with, empty without any.
+	ETag, LastModified string
+
+	Lifetime time.Duration // how long it says it stays fresh; 0: it does not say
+	Since    time.Time     // when this text was answered first
+}
+
+// sameRules reports whether two documents, either of which may be nil, make the same rules.
+func sameRules(a, b *Document) bool {
+	return a == b || a != nil && b != nil && a.Text == b.Text && a.Forbidden == b.Forbidden
+}
+
+// ReadFile reads at most limit bytes of a file, and one more to show that there are more. A file
+// that is missing is an error like one that cannot be read: editors and deployments take files
+// away for a moment, and that must not unload the rules.
+func ReadFile(name string, limit int) (Document, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return Document{}, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return Document{}, fmt.Errorf("%s is not a regular file", name)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return Document{}, err
+	}
+	return Document{Text: string(text)}, nil
+}
+
+// answer is an HTTP answer to a request for robots.txt, from wherever it came.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte // at most one byte more than is read of a robots.txt
+	cut    error  // why the answer ended before it said it would; nil if it is whole
+
+	from netip.Addr // the server's address; zero where it came through no connection of ours
+}
+
+// location returns where a redirect leads.
+func (a answer) location() (string, bool) {
+	if a.status < 300 || a.status > 399 || a.status == http.StatusNotModified {
+		return "", false
+	}
+	return a.header.Get("Location"), true
+}
+
+// document returns what the answer means for the rules: RFC 9309, section 2.3.1. A 2xx is the
+// text, a 4xx says that there are no rules, everything else is a failure that changes nothing.
+func (a answer) document(last *Document, now time.Time) (Document, error) {
+	doc := Document{
+		ETag:         a.header.Get("ETag"),
+		LastModified: a.header.Get("Last-Modified"),
+		Lifetime:     lifetime(a.header, now),
+	}
+	switch {
+	case a.status == http.StatusNotModified && last != nil:
+		doc.Text, doc.Forbidden = last.Text, last.Forbidden
+		doc.ETag, doc.LastModified = last.ETag, last.LastModified
+		return doc, nil
+	case a.status >= 200 && a.status <= 299:
+		if a.cut != nil {
+			return Document{}, fmt.Errorf("the answer was cut short: %w", a.cut)
+		}
+		if coding := a.header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+			return Document{}, fmt.Errorf("the answer is encoded as %q, which was not asked for", coding)
+		}
+		doc.Text = string(a.body)
+		return doc, nil
+	case a.status >= 400 && a.status <= 499:
+		// A refusal carries no text whose validators could be asked with.
+		return Document{
+			Forbidden: a.status == http.StatusUnauthorized || a.status == http.StatusForbidden,
+			Lifetime:  doc.Lifetime,
+		}, nil
+	default:
+		return Document{}, fmt.Errorf("answered %d %s", a.status, http.StatusText(a.status))
+	}
+}
+
+// lifetime is how long an answer says it stays fresh: Cache-Control's max-age, else Expires (the
+// 1996 draft, section 3.4; RFC 9309, section 2.4). Zero when it does not say.
+func lifetime(header http.Header, now time.Time) time.Duration {
+	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+		switch name {
+		case "no-cache", "no-store":
+			return 0
+		case "max-age":
+			seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+			if err != nil {
+				return 0
+			}
+			return time.Duration(seconds) * time.Second
+		}
+	}
+	expires, err := http.ParseTime(header.Get("Expires"))
+	if err != nil || !expires.After(now) {
+		return 0
+	}
+	return expires.Sub(now)
+}

@@ -1,0 +1,195 @@
+package policies
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// begin loads s in the background, unless that is happening already: then began is false. What an
+// earlier loader of this process has loaded is in force when begin returns. The channel is closed
+// when the load ends.
+func (l *Loader) begin(s *Site) (ended <-chan struct{}, began bool) {
+	end := make(chan struct{})
+	for !s.loading.CompareAndSwap(nil, &end) {
+		if underWay := s.loading.Load(); underWay != nil {
+			return *underWay, false
+		}
+	}
+	known := s.policy.Load() != nil || l.recall(s)
+	// A handler that is going away refreshes nothing, but the last requests it has still
+	// get their rules.
+	life := l.life
+	if !known {
+		life = context.WithoutCancel(life)
+	}
+	go func() {
+		defer close(end)
+		defer s.loading.Store(nil)
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+			l.load(life, s)
+		case <-life.Done():
+		}
+	}()
+	return end, true
+}
+
+// recall takes up what an earlier loader of this process had loaded from the same sources, so that
+// a reload of the config makes nobody wait and forgets nothing. It reports whether there was
+// anything.
+func (l *Loader) recall(s *Site) bool {
+	found := false
+	for i, src := range l.cfg.Sources {
+		if src.Text != "" {
+			continue
+		}
+		if doc, ok := l.cache.lastGood.get(l.documentKey(src, s.host)); ok {
+			s.documents[i], found = doc, true
+		}
+	}
+	if found {
+		rules, _ := l.compile(s)
+		l.publish(s, rules)
+	}
+	return found
+}
+
+// load asks every source once, all at a time, and puts the outcome in force.
+func (l *Loader) load(life context.Context, s *Site) {
+	bound := LoadTimeout
+	if s.policy.Load() == nil {
+		bound -= LoadTimeout / 10 // who waits as long as that is to have the outcome
+	}
+	ctx, cancel := context.WithTimeout(life, bound)
+	defer cancel()
+	errs := make([]error, len(l.cfg.Sources))
+	var wg sync.WaitGroup
+	for i, src := range l.cfg.Sources {
+		if src.Text == "" {
+			wg.Go(func() { s.documents[i], errs[i] = l.loadSource(ctx, s, src, s.documents[i]) })
+		}
+	}
+	wg.Wait()
+	if life.Err() != nil {
+		return // the handler is gone; what its server answered now means nothing
+	}
+	l.apply(s, errors.Join(errs...))
+	for i, src := range l.cfg.Sources {
+		if doc := s.documents[i]; doc != nil {
+			l.stored.keep(life, src, doc)
+		}
+	}
+}
+
+// loadSource asks one source; last is what it gave before, if anything, and what it gives still
+// when there is an error.
+func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Document) (*Document, error) {
+	if last == nil {
+		last = l.stored.load(ctx, src)
+	}
+	doc, err := l.fetch(ctx, src, s, last)
+	switch {
+	case err == nil:
+		doc.Since = l.cfg.Now()
+		if last != nil && last.Text == doc.Text {
+			doc.Since = last.Since
+		}
+		last = &doc
+	case last == nil:
+		err = fmt.Errorf("%s: %w; nothing of it is known", src, err)
+	default:
+		err = fmt.Errorf("%s: %w; what it has answered since %s holds", src, err, last.Since.UTC().Format(time.RFC3339))
+	}
+	if key := l.documentKey(src, s.host); key != "" && last != nil && l.life.Err() == nil {
+		l.cache.lastGood.put(key, last, int64(len(last.Text)))
+	}
+	return last, err
+}
+
+// apply puts what was loaded in force, reports it, and says when to look again. A load that failed
+// changes nothing that was loaded before.
+func (l *Loader) apply(s *Site, failure error) {
+	previous := s.policy.Load().rules()
+	rules, fresh := l.compile(s)
+	l.publish(s, rules)
+	now := l.cfg.Now()
+	s.note(now, now.Add(l.interval(s.documents)-l.tick()), failure)
+	ended := Load{Host: s.host, Previous: previous, Rules: rules, Failure: failure, answered: s.everLoaded()}
+	l.report(s, &ended, fresh)
+	if l.cfg.Loaded != nil {
+		l.cfg.Loaded(&ended)
+	}
+}
+
+// publish makes rules the ones that hold for s.
+func (l *Loader) publish(s *Site, rules *Rules) {
+	previous := s.policy.Load()
+	if previous != nil && previous.Rules == rules && previous.Loaded == s.everLoaded() {
+		return
+	}
+	next := l.nextPolicy(s, rules)
+	s.policy.Store(next)
+	if previous == nil {
+		close(s.first)
+	}
+	l.sites.weigh(s.host, next.weight())
+}
+
+// compile joins the documents that there are, in their order.
+func (l *Loader) compile(s *Site) (rules *Rules, fresh bool) {
+	if !s.everLoaded() {
+		return l.unreachable(), false
+	}
+	same := slices.EqualFunc(s.compiled, s.documents, sameRules)
+	s.compiled = slices.Clone(s.documents)
+	if p := s.policy.Load(); same && p != nil {
+		return p.Rules, false
+	}
+	var parts []robotsrules.Part
+	denied := ""
+	for i, doc := range s.documents {
+		if doc == nil {
+			continue
+		}
+		src := l.cfg.Sources[i]
+		parts = append(parts, robotsrules.Part{Name: src.title(s.host), Text: doc.Text, OnlyDisallowAll: src.OnlyDisallowAll})
+		if !src.OnlyDisallowAll {
+			denied = cmp.Or(denied, deniedBy(doc, l.cfg.Reading.Dialect))
+		}
+	}
+	text, notes := robotsrules.Join(parts, l.cfg.Reading)
+	return l.cache.library.compile(text, notes, denied, whole(l.cfg.Reading, text), l.cfg.Match)
+}
+
+// unreachable returns the rules that hold while none could be loaded.
+func (l *Loader) unreachable() *Rules {
+	denied := ""
+	if l.cfg.DenyUnknown {
+		denied = deniedUnreachable
+	}
+	rules, _ := l.cache.library.compile("", nil, denied, l.cfg.Reading, l.cfg.Match)
+	return rules
+}
+
+// interval is how long the rules stay in force before the sources are asked again: what the
+// shortest-lived document says, within the refresh and [MaxRefresh].
+func (l *Loader) interval(documents []*Document) time.Duration {
+	shortest := MaxRefresh
+	for i, doc := range documents {
+		if doc == nil {
+			return l.cfg.Refresh
+		}
+		if l.cfg.Sources[i].Text == "" {
+			shortest = min(shortest, doc.Lifetime)
+		}
+	}
+	return max(l.cfg.Refresh, shortest)
+}

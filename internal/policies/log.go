@@ -1,0 +1,177 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// maxLogged bounds how many lines of a robots.txt one log line repeats, and how many diagnostics
+// one load logs.
+const maxLogged = 20
+
+// Result is how the load of a robots.txt ended. The zero value is Unchanged.
+type Result uint8
+
+// The results.
+const (
+	Unchanged Result = iota
+	Changed
+	Failed
+)
+
+// Results is how many results there are.
+const Results = int(Failed) + 1
+
+// String returns the result's word.
+func (r Result) String() string { return [Results]string{"unchanged", "changed", "failed"}[r] }
+
+// Load is the end of a load of robots.txt. It does not change.
+type Load struct {
+	Host     string // "" where the rules are the same for every host
+	Previous *Rules // what held before; nil if nothing did
+	Rules    *Rules // what holds now
+	Failure  error  // why a source gave no answer; nil if each did
+
+	answered bool // a source has given an answer, now or before
+}
+
+// Result sums the load up. The first one that goes well is a change.
+func (l *Load) Result() Result {
+	switch {
+	case l.Failure != nil:
+		return Failed
+	case l.Previous == l.Rules:
+		return Unchanged
+	default:
+		return Changed
+	}
+}
+
+// IsChange reports whether other rules took the place of those that were in force.
+func (l *Load) IsChange() bool {
+	return l.Previous != nil && l.Previous != l.Rules && l.answered
+}
+
+// ChangedLines returns the lines that only the new text has, and those that only the old one had.
+func (l *Load) ChangedLines() (in, out []string) { return changedLines(l.Previous.Text, l.Rules.Text) }
+
+// report writes to the log what a load brought: a failure once, until it is over; a change with
+// its lines; what is wrong in a text that is new.
+func (l *Loader) report(s *Site, ended *Load, fresh bool) {
+	previous, rules := ended.Previous, ended.Rules
+	log := l.cfg.Log
+	if s.host != "" {
+		log = log.With(zap.String("host", s.host))
+	}
+	l.reportFailure(log, s, ended.Failure)
+	switch {
+	case ended.IsChange():
+		in, out := ended.ChangedLines()
+		log.Info("robots.txt changed", append(rules.summary(),
+			zap.Int("lines_in", len(in)), zap.Int("lines_out", len(out)),
+			zap.Strings("in", shortened(in)), zap.Strings("out", shortened(out)))...)
+	case previous == nil && ended.answered:
+		level, message := zap.DebugLevel, "robots.txt loaded" // the same text as another host's
+		if fresh {
+			level = zap.InfoLevel
+		}
+		if rules.Text == "" {
+			message = "robots.txt is missing or empty"
+		}
+		log.Log(level, message, rules.summary()...)
+	}
+	if fresh && previous != rules {
+		reportDiagnostics(log, rules.Diagnostics)
+	}
+	if previous != rules && rules.Text != "" {
+		for _, path := range IdleTraps(rules.Compiled, l.cfg.Traps) {
+			log.Error("this trap catches nobody: robots.txt does not disallow it to all",
+				zap.String("trap", path), zap.String("instead", `write "Disallow: `+path+`" in the record for "*"`))
+		}
+	}
+}
+
+func (l *Loader) reportFailure(log *zap.Logger, s *Site, failure error) {
+	wasFailing := s.failed
+	s.failed = failure != nil
+	switch {
+	case wasFailing && !s.failed:
+		log.Info("robots.txt can be loaded again")
+	case s.failed && !wasFailing:
+		log.Warn("robots.txt could not be loaded; what was loaded before holds", zap.Error(failure),
+			zap.Bool("loaded_before", !slices.Contains(s.documents, nil)),
+			zap.Duration("next_try", l.cfg.Refresh))
+	}
+}
+
+func (rs *Rules) summary() []zap.Field {
+	fields := []zap.Field{
+		zap.Int("octets", len(rs.Text)), zap.Int("records", len(rs.File.Groups)),
+		zap.Int("rules", rs.RuleCount()), zap.Int("diagnostics", len(rs.Diagnostics)),
+	}
+	if rs.Denied != "" {
+		fields = append(fields, zap.String("denied", rs.Denied))
+	}
+	return fields
+}
+
+func reportDiagnostics(log *zap.Logger, all []robotsrules.Diagnostic) {
+	logged := 0
+	for _, d := range all {
+		level := zap.DebugLevel
+		if d.Severity != robotsrules.Info {
+			level = zap.WarnLevel
+			logged++
+		}
+		if logged > maxLogged {
+			log.Warn("robots.txt has more diagnostics than are logged", zap.Int("diagnostics", len(all)))
+			return
+		}
+		log.Log(level, "robots.txt diagnostic", zap.Int("line", d.Line),
+			zap.String("what", d.Message), zap.String("instead", d.Instead))
+	}
+}
+
+// IdleTraps returns the trap paths that the rules do not keep from all robots.
+func IdleTraps(compiled *robotsrules.Policy, paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return !compiled.Default().Decide(path).Allowed()
+	})
+}
+
+// changedLines returns the lines that only one of two texts has.
+func changedLines(before, after string) (in, out []string) {
+	counts := make(map[string]int)
+	for line := range strings.Lines(before) {
+		counts[strings.TrimSpace(line)]--
+	}
+	for line := range strings.Lines(after) {
+		counts[strings.TrimSpace(line)]++
+	}
+	for line := range strings.Lines(after) {
+		if line = strings.TrimSpace(line); counts[line] > 0 && line != "" {
+			counts[line]--
+			in = append(in, line)
+		}
+	}
+	for line := range strings.Lines(before) {
+		if line = strings.TrimSpace(line); counts[line] < 0 && line != "" {
+			counts[line]++
+			out = append(out, line)
+		}
+	}
+	return in, out
+}
+
+// shortened returns as many lines as one log line repeats, none of them long.
+func shortened(lines []string) []string {
+	lines = lines[:min(len(lines), maxLogged)]
+	for i, line := range lines {
+		lines[i] = line[:min(len(line), 200)]
+	}
+	return lines
+}

@@ -1,0 +1,163 @@
+package policies
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"weak"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Rules is a robots.txt ready to decide. It does not change, must not be copied, and is safe for
+// concurrent use; hosts with the same text share one.
+type Rules struct {
+	enforce.Rules
+	Text        string
+	File        *robotsrules.File
+	Diagnostics []robotsrules.Diagnostic // by line
+
+	// States are the kinds of statements that the file has any of.
+	States Statements
+
+	// SitemapLinks and LicenseLinks are links to what the file names, as one Link header each.
+	SitemapLinks, LicenseLinks string
+}
+
+// RuleCount returns how many Allow and Disallow lines the text has.
+func (rs *Rules) RuleCount() (rules int) {
+	for _, group := range rs.File.Groups {
+		rules += len(group.Rules)
+	}
+	return rules
+}
+
+// SeverityCounts returns how many diagnostics of each severity the text has.
+func (rs *Rules) SeverityCounts() (counts [robotsrules.Error + 1]int) {
+	for _, d := range rs.Diagnostics {
+		counts[d.Severity]++
+	}
+	return counts
+}
+
+// No text decides in these: everything is denied.
+const (
+	deniedForbidden   = "robots.txt is itself forbidden (401 or 403), which draft1996 reads as all disallowed"
+	deniedUnreachable = "robots.txt could not be loaded yet, and the site denies robots until it is"
+)
+
+// deniedBy says why a document disallows everything, whatever its text; "" if it does not.
+func deniedBy(doc *Document, dialect robotsrules.Dialect) string {
+	if doc.Forbidden && dialect == robotsrules.Draft1996 {
+		return deniedForbidden
+	}
+	return ""
+}
+
+// whole returns the options to read all of a text that was cut to its size already.
+func whole(reading robotsrules.Options, text string) robotsrules.Options {
+	reading.MaxBytes = max(reading.MaxBytes, len(text))
+	return reading
+}
+
+// Compile returns the rules of a document. Who compiles the same text in the same way gets the
+// same rules, as long as somebody has them.
+func (c *Cache) Compile(doc Document, reading robotsrules.Options, match robotsrules.Match) *Rules {
+	rules, _ := c.library.compile(doc.Text, nil, deniedBy(&doc, reading.Dialect), reading, match)
+	return rules
+}
+
+// library makes one Rules serve all who have the same text and read it the same way, for as long
+// as somebody does: a site with a catch-all address has one robots.txt under any number of made-up
+// hosts. It is safe for concurrent use.
+type library struct {
+	mu    sync.Mutex // guards rules
+	rules map[libraryKey]weak.Pointer[Rules]
+}
+
+type libraryKey struct {
+	text    [sha256.Size]byte
+	notes   [sha256.Size]byte
+	reading robotsrules.Options
+	match   robotsrules.Match
+	denied  string
+}
+
+func newLibrary() library { return library{rules: make(map[libraryKey]weak.Pointer[Rules])} }
+
+// compile returns the rules of a text, and whether it had to be compiled. Notes are diagnostics
+// that its lines do not show.
+func (lib *library) compile(
+	text string, notes []robotsrules.Diagnostic, denied string, reading robotsrules.Options, match robotsrules.Match,
+) (rules *Rules, fresh bool) {
+	key := libraryKey{text: sha256.Sum256([]byte(text)), reading: reading, match: match, denied: denied}
+	if len(notes) > 0 {
+		key.notes = sha256.Sum256(fmt.Append(nil, notes))
+	}
+	lib.mu.Lock()
+	rules = lib.rules[key].Value()
+	lib.mu.Unlock()
+	if rules != nil {
+		return rules, false
+	}
+
+	// Compiled outside the lock: a large file must not hold up other hosts. Should two
+	// compile the same text at once, both results are right.
+	file := robotsrules.Parse([]byte(text), reading)
+	compiled := robotsrules.Compile(file, match)
+	rules = &Rules{
+		Text:         text,
+		File:         file,
+		Diagnostics:  diagnostics(file, notes),
+		States:       statementsOf(file, compiled),
+		SitemapLinks: linksTo("sitemap", compiled.Sitemaps()),
+		LicenseLinks: linksTo("license", compiled.Licenses()),
+	}
+	rules.Compiled, rules.Version, rules.Denied = compiled, hex.EncodeToString(key.text[:8]), denied
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	lib.rules[key] = weak.Make(rules)
+	runtime.AddCleanup(rules, lib.forget, key)
+	return rules, true
+}
+
+// forget drops a key whose rules are gone.
+func (lib *library) forget(key libraryKey) {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	if lib.rules[key].Value() == nil {
+		delete(lib.rules, key)
+	}
+}
+
+// maxTokenAdvice bounds how many tokens of one file get advice.
+const maxTokenAdvice = 100
+
+// diagnostics returns what is wrong with the file, by line: what parsing found, what was noted
+// before, and the User-agent lines that are well written but do not bind whom their author means.
+func diagnostics(file *robotsrules.File, notes []robotsrules.Diagnostic) []robotsrules.Diagnostic {
+	all := slices.Concat(notes, file.Diagnostics)
+	advised := make(map[string]bool)
+	for _, group := range file.Groups {
+		for _, token := range group.Tokens {
+			what, instead := crawler.TokenAdvice(token.Value)
+			name := strings.ToLower(token.Value)
+			if what == "" || advised[name] || len(advised) == maxTokenAdvice {
+				continue
+			}
+			advised[name] = true
+			all = append(all, robotsrules.Diagnostic{
+				Line: token.Line, Severity: robotsrules.Warning, Message: what, Instead: instead,
+			})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b robotsrules.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	return all
+}

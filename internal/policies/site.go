@@ -1,0 +1,75 @@
+package policies
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// Site is what is known of one host, or of all of them where the sources do not differ.
+type Site struct {
+	host    string
+	policy  atomic.Pointer[Policy]        // nil until the first load ended
+	first   chan struct{}                 // closed when the first load ended
+	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
+	last    atomic.Pointer[outcome]       // of the last load; nil before there was one
+	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
+
+	// Only the load in progress touches these.
+	documents []*Document // the last good one of each source
+	compiled  []*Document // those that the current rules were made of
+	failed    bool        // the last load did not go well, and the log says so
+}
+
+// outcome is how a load ended.
+type outcome struct {
+	loaded     time.Time // when a load last went well; zero if none did
+	failure    string    // what is wrong since then; "" if nothing is
+	ended, due time.Time // when the load ended and when to load again, by the wall clock
+}
+
+// Policy returns what holds for the site, nil while nothing does. It waits for nothing.
+func (s *Site) Policy() *Policy { return s.policy.Load() }
+
+// everLoaded reports whether any source ever gave an answer.
+func (s *Site) everLoaded() bool {
+	return slices.ContainsFunc(s.documents, func(doc *Document) bool { return doc != nil })
+}
+
+// isDue reports whether to load again. A clock that has stepped back, to well before the last
+// load, would else have the site wait until it is where it was; a little before, now was read
+// while that load ended.
+func (s *Site) isDue(now time.Time) bool {
+	o := s.last.Load()
+	return o == nil || !now.Before(o.due) || now.Add(time.Second).Before(o.ended)
+}
+
+// note remembers how a load ended.
+func (s *Site) note(now, due time.Time, failure error) {
+	next := outcome{loaded: now, ended: now.Round(0), due: due.Round(0)}
+	if failure != nil {
+		next.failure, next.loaded = failure.Error(), time.Time{}
+		if before := s.last.Load(); before != nil {
+			next.loaded = before.loaded
+		}
+	}
+	s.last.Store(&next)
+}
+
+// State is what a loader knows of one site at one moment.
+type State struct {
+	Host    string    // "" where the rules are the same for every host
+	Policy  *Policy   // what is in force; nil before the first load ended
+	Loaded  time.Time // when a load last went well; zero if none did
+	Due     time.Time // when it is loaded again; zero before the first load ended
+	Failure string    // why the last load did not go well; "" if it did
+}
+
+// state returns what is known of the site. It is safe for concurrent use.
+func (s *Site) state() State {
+	st := State{Host: s.host, Policy: s.policy.Load()}
+	if o := s.last.Load(); o != nil {
+		st.Loaded, st.Failure, st.Due = o.loaded, o.failure, o.due
+	}
+	return st
+}

@@ -1,0 +1,60 @@
+package policies
+
+import "github.com/caddy-robots/caddy-robots/robotsrules"
+
+// Statements is a set of kinds of statements in a robots.txt that can be repeated as response
+// headers. The zero value has none.
+type Statements uint8
+
+// The kinds of statements.
+const (
+	TimeGates Statements = 1 << iota
+	ContentUsage
+	Noindex
+	Sitemaps
+	Licenses
+)
+
+// MaxLinks is how many bytes the links of one relation may have together: clients and proxies
+// bound the headers that they take. Those beyond are left out.
+const MaxLinks = 4 << 10
+
+// statementsOf returns the kinds of statements that the file has any of.
+func statementsOf(file *robotsrules.File, compiled *robotsrules.Policy) (all Statements) {
+	note := func(kind Statements, n int) {
+		if n > 0 {
+			all |= kind
+		}
+	}
+	note(TimeGates, len(file.TimeGates))
+	note(Sitemaps, len(compiled.Sitemaps()))
+	note(Licenses, len(compiled.Licenses()))
+	for _, group := range file.Groups {
+		note(ContentUsage, len(group.ContentUsages)+len(group.ContentSignals))
+		note(Noindex, len(group.Noindex))
+	}
+	return all
+}
+
+// AppendLink appends a link in the form of the Link header (RFC 8288) to others of the same
+// header. Its target is base and rest together, which hold only bytes of URIs.
+func AppendLink(text []byte, relation, base, rest string) []byte {
+	if len(text) > 0 {
+		text = append(text, ", "...)
+	}
+	text = append(append(append(text, '<'), base...), rest...)
+	return append(append(append(text, `>; rel="`...), relation...), '"')
+}
+
+// linksTo returns links of one relation to all targets, as far as there is room.
+func linksTo(relation string, targets []string) string {
+	var text []byte
+	for _, target := range targets {
+		longer := AppendLink(text, relation, target, "")
+		if len(longer) > MaxLinks {
+			break
+		}
+		text = longer
+	}
+	return string(text)
+}
