@@ -129,7 +129,7 @@ func (j *jsonRanges) text(s string) error {
 	if s == "" || inObject && !namesAddresses(step.key) || step.list == otherList {
 		return nil
 	}
-	prefix, err := parseRange(s)
+	prefix, err := ParseRange(s)
 	if !inObject && step.list == unknownList {
 		step.list = rangeList
 		if err != nil && !prefix.IsValid() {

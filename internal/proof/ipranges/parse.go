@@ -9,7 +9,9 @@ import (
 )
 
 const (
-	maxText         = 8 << 20 // bytes of a list
+	// MaxSize is how many bytes of a list are read.
+	MaxSize = 8 << 20
+
 	maxQuotedLength = 60
 )
 
@@ -28,8 +30,8 @@ const (
 // more than 8 MiB, and what New refuses. The error names the line or the key, and says
 // what to write instead.
 func Parse(text []byte) (*Set, error) {
-	if len(text) > maxText {
-		return nil, fmt.Errorf("%d octets are too many for a list of ranges: the most is %d", len(text), maxText)
+	if len(text) > MaxSize {
+		return nil, fmt.Errorf("%d octets are too many for a list of ranges: the most is %d", len(text), MaxSize)
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	var prefixes []netip.Prefix
@@ -63,7 +65,7 @@ func prefixesInLines(text []byte) ([]netip.Prefix, error) {
 		if entry == "" && !csv || header {
 			continue
 		}
-		prefix, err := parseRange(entry)
+		prefix, err := ParseRange(entry)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -75,8 +77,9 @@ func prefixesInLines(text []byte) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// parseRange reads a CIDR or an address, and refuses one that is too broad.
-func parseRange(entry string) (netip.Prefix, error) {
+// ParseRange reads a CIDR or an address. One that is too broad comes with an error; the range is
+// not valid if it cannot be read.
+func ParseRange(entry string) (netip.Prefix, error) {
 	var prefix netip.Prefix
 	var err error
 	if strings.Contains(entry, "/") {

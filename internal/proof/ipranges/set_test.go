@@ -103,7 +103,7 @@ func TestParseRefusesWhatCannotBeTrusted(t *testing.T) {
 		{"a line that is long", strings.Repeat("x", 99_999), `x"... is not an address range`},
 		{"too many lines", strings.Repeat("192.0.2.1\n", maxRanges+1), "line 100001: more than 100000 ranges"},
 		{"too many in JSON", `["192.0.2.1"` + strings.Repeat(`,"192.0.2.1"`, maxRanges) + `]`, "[100000]: more than 100000 ranges"},
-		{"too long", strings.Repeat("# a comment\n", maxText/12+1), "8388612 octets are too many"},
+		{"too long", strings.Repeat("# a comment\n", MaxSize/12+1), "8388612 octets are too many"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

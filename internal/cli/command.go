@@ -1,0 +1,101 @@
+// Package cli is the command `caddy robots`: it tries a robots.txt before it binds anyone. Each of
+// its commands fills an enforce.Request from what it is told, a URL, a case or a line of a log, and
+// has it judged by the engine that judges requests in the server.
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// Command returns the command `caddy robots`, for caddycmd.RegisterCommand.
+func Command() caddycmd.Command {
+	return caddycmd.Command{
+		Name:  "robots",
+		Short: "Tries a robots.txt before it binds anyone",
+		Long: `
+Asks what the robots directive would do, without a server: for some URLs
+(check), for a file of cases (test), for last month's access log (replay). lint
+says what is wrong with a robots.txt, explain why a request is or is not
+allowed.
+
+All of it is judged by the code that judges requests.
+`,
+		CobraFunc: func(cmd *cobra.Command) {
+			cmd.AddCommand(checkCommand(), testCommand(), lintCommand(), explainCommand(), replayCommand())
+			cmd.DisableFlagsInUseLine = true
+			runs(cmd, func(cmd *cobra.Command, _ *bufio.Writer, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no command %q; write check, test, lint, explain or replay", args[0])
+				}
+				return cmd.Help()
+			})
+		},
+	}
+}
+
+// exitNot is the status of a command that could not be run.
+const exitNot = 2
+
+// errFound ends a command that found what it looks for with status 1. Its text is never shown.
+var errFound = errors.New("something was found")
+
+// runs makes f what a command does. Any error of f but errFound is printed, and ends the command
+// with status 2.
+func runs(cmd *cobra.Command, f func(cmd *cobra.Command, out *bufio.Writer, args []string) error) *cobra.Command {
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cannot := func(cmd *cobra.Command, err error) error {
+		cmd.PrintErrf("%s: %v\n", cmd.CommandPath(), err)
+		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return exitNot, nil })(cmd, nil)
+	}
+	misused := func(cmd *cobra.Command, err error) error {
+		return cannot(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	}
+	cmd.SetFlagErrorFunc(misused)
+	accept := cmd.Args
+	cmd.Args = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if accept != nil {
+			if err := accept(cmd, args); err != nil {
+				return misused(cmd, err)
+			}
+		}
+		out := bufio.NewWriter(cmd.OutOrStdout())
+		err := f(cmd, out, args)
+		isDone := err == nil || errors.Is(err, errFound)
+		if flushed := out.Flush(); isDone && flushed != nil && !errors.Is(flushed, os.ErrClosed) {
+			return cannot(cmd, flushed)
+		}
+		if !isDone {
+			return cannot(cmd, err)
+		}
+		return err
+	}
+	return cmd
+}
+
+// arguments accepts so many arguments; most is 0 where there may be any number.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("no %s was named; write one", what)
+		case most > 0 && len(args) > most:
+			return fmt.Errorf("%q is one %s too many; write one", args[most], what)
+		}
+		return nil
+	}
+}
+
+// printJSON prints a value as one line. That it cannot be written shows when out is flushed.
+func printJSON(out *bufio.Writer, value any) {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value)
+}

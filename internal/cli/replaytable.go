@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
+)
+
+const (
+	// maxTableRobots is how many robots the table shows; --csv and --json show all.
+	maxTableRobots = 50
+
+	// maxTableLines is how many lines and paths it shows of each.
+	maxTableLines = 3
+)
+
+// printReplay prints what a log holds as tables for a terminal so many columns wide.
+func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, width int) {
+	if c.Requests == 1 {
+		fmt.Fprint(out, "1 request")
+	} else {
+		fmt.Fprintf(out, "%s requests", humanize.Comma(c.Requests))
+	}
+	if !c.First.IsZero() {
+		fmt.Fprintf(out, ", %s to %s", c.First.Local().Format(tableTime), c.Last.Local().Format(tableTime+" MST"))
+	}
+	fmt.Fprintln(out, ":")
+	printCount(out, c.Browsers, "by browsers", width)
+	printCount(out, c.Apps, "by apps and libraries", width)
+	printCount(out, c.Robots, "by robots and by clients without a User-Agent", width)
+	if c.Unlogged > 0 {
+		printCount(out, c.Unlogged, "that cannot be judged: their User-Agent is not in the log", width)
+	}
+	if c.Skipped > 0 {
+		printCount(out, c.Skipped, "other lines of the log, which are not about requests", width)
+	}
+	var robots []compliance.Robot
+	for _, site := range report.Sites {
+		robots = append(robots, site.Robots...)
+	}
+	fmt.Fprintln(out)
+	printRobots(out, robots, width)
+	fmt.Fprintln(out)
+	printFear(out, robots, c, width)
+}
+
+// tableTime is how tables write a time.
+const tableTime = "2006-01-02 15:04"
+
+// printCount prints how many there are of something, in lines so many columns wide.
+func printCount[T int64 | uint64](out *bufio.Writer, n T, what string, width int) {
+	fmt.Fprintln(out, fit(fmt.Sprintf("  %10s  %s", humanize.Comma(int64(n)), what), width))
+}
+
+// printRobots prints a row for each robot, and under the rows what they disobeyed.
+func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
+	if len(robots) == 0 {
+		fmt.Fprintln(out, "No robot came.")
+		return
+	}
+	shown := robots[:min(len(robots), maxTableRobots)]
+	rows := [][]string{{"ROBOT", "REQUESTS", "ALLOWED", "DISALLOWED", "TOO FAST", "OFF HOURS", "ROBOTS.TXT"}}
+	for i := range shown {
+		robot := &shown[i]
+		row := []string{robotLabel(robot), humanize.Comma(int64(robot.Requests))}
+		for _, v := range []compliance.Verdict{compliance.Allowed, compliance.Disallowed, compliance.TooFast, compliance.OffHours} {
+			row = append(row, humanize.Comma(int64(robot.Of(v).Requests)))
+		}
+		fetched := "never"
+		if !robot.Fetched.IsZero() {
+			fetched = robot.Fetched.Local().Format(time.DateOnly)
+		}
+		rows = append(rows, append(row, fetched))
+	}
+	printTable(out, rows, width)
+	if more := robots[len(shown):]; len(more) > 0 {
+		fmt.Fprintf(out, "and %s more; --csv and --json have them all\n", humanize.Comma(int64(len(more))))
+	}
+	told := false
+	for i := range shown {
+		if robot := &shown[i]; robot.Disobedient > 0 && isRobot(robot) {
+			if !told {
+				fmt.Fprintln(out, "\nWhat they disobeyed most, and where:")
+				told = true
+			}
+			printBroken(out, robot, width)
+		}
+	}
+}
+
+// minName is how many columns the names in a table have, however many are left.
+const minName = 10
+
+// printTable prints rows whose first column is a name, which is cut where the others leave it
+// too few columns, and whose others are numbers.
+func printTable(out *bufio.Writer, rows [][]string, width int) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, w := range widths[1:] {
+		width -= 2 + w
+	}
+	widths[0] = min(widths[0], max(width, minName))
+	for _, row := range rows {
+		fmt.Fprintf(out, "%-*s", widths[0], fit(row[0], widths[0]))
+		for i, cell := range row[1:] {
+			fmt.Fprintf(out, "  %*s", widths[1+i], cell)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// printBroken prints the lines that a robot disobeyed most, and the paths.
+func printBroken(out *bufio.Writer, robot *compliance.Robot, width int) {
+	fmt.Fprintln(out, fit(robotLabel(robot), width))
+	for _, line := range robot.Lines[:min(len(robot.Lines), maxTableLines)] {
+		what := line.Rule
+		if line.Line > 0 {
+			what = fmt.Sprintf("line %d %q", line.Line, line.Rule)
+		}
+		printCount(out, line.Requests, printable(what), width)
+	}
+	for _, path := range robot.Paths[:min(len(robot.Paths), maxTableLines)] {
+		printCount(out, path.Requests, printable(path.Path), width)
+	}
+}
+
+// printFear prints what would have been refused that does not call itself a robot, also when
+// that is nothing: this is what an owner has to know before anything is enforced.
+func printFear(out *bufio.Writer, robots []compliance.Robot, c replayCounts, width int) {
+	fmt.Fprintln(out, "What would have been refused that does not call itself a robot:")
+	printCount(out, c.RefusedBrowsers, "by browsers", width)
+	printCount(out, c.RefusedApps, "by apps and libraries", width)
+	printCount(out, c.RefusedUnstated, "by clients without a User-Agent", width)
+	for i := range robots {
+		if robot := &robots[i]; robot.Refused > 0 && !isRobot(robot) {
+			printBroken(out, robot, width)
+		}
+	}
+}
+
+// isRobot tells whether a row is of robots that say that they are.
+func isRobot(robot *compliance.Robot) bool {
+	return robot.Class == crawler.Robot.String() || robot.Class == compliance.OtherRobots
+}
+
+// robotLabel names a robot in a table.
+func robotLabel(robot *compliance.Robot) string {
+	switch {
+	case robot.Class == compliance.OtherRobots:
+		return "(all others)"
+	case robot.Robot == "" && robot.Class == "unstated":
+		return "(no User-Agent)"
+	case robot.Robot == "":
+		return "(" + robot.Class + " without a name)"
+	case robot.Class == "app":
+		return printable(robot.Robot) + " (app)"
+	}
+	return printable(robot.Robot)
+}
+
+// fit cuts a text to so many columns.
+func fit(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return strings.TrimRight(string(runes[:max(width-1, 0)]), " ") + "…"
+}

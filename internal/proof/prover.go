@@ -1,0 +1,198 @@
+package proof
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Options says what a Prover checks, and whom it asks.
+type Options struct {
+	Claims     []Claim       // each token once
+	DNS        *dns.Verifier // for claims with domains
+	Lists      *Lists        // for claims with ranges
+	Signatures Signatures    // nil: signatures are not looked at
+}
+
+// Signatures verifies what robots sign. A [webbotauth.Verifier] does.
+type Signatures interface {
+	Verify(ctx context.Context, m webbotauth.Message) (agent string, standing enforce.Standing, reason string)
+}
+
+// Prover checks whether clients are who they say. It is safe for concurrent use; a nil one
+// checks nobody.
+type Prover struct {
+	claims     []claim
+	find       func(robotsrules.Robot) (claim int, ok bool)
+	recent     [64]atomic.Pointer[recentRobot]
+	dns        *dns.Verifier
+	signatures Signatures
+}
+
+var _ enforce.Prover = (*Prover)(nil)
+
+// claim is a Claim ready to be checked.
+type claim struct {
+	token    string
+	suffixes []string
+	lists    []*list
+}
+
+// recentRobot is what a robot that came lately claims, nil for nothing.
+type recentRobot struct {
+	robot uint64 // crawler.Identity.Hash
+	claim *claim
+}
+
+// New returns a Prover. The claims must be valid.
+func New(o Options) *Prover {
+	p := &Prover{find: finder(o.Claims), dns: o.DNS, signatures: o.Signatures}
+	for _, c := range o.Claims {
+		p.claims = append(p.claims, claim{token: c.Token, suffixes: c.DNS, lists: o.Lists.of(c.Ranges)})
+	}
+	return p
+}
+
+// finder returns a function that finds, among the claims, the one whose token names a robot, as
+// a record of robots.txt is found.
+func finder(claims []Claim) func(robotsrules.Robot) (claim int, ok bool) {
+	var records strings.Builder
+	places := make(map[string]int)
+	for i, c := range claims {
+		records.WriteString("User-agent: " + c.Token + "\nDisallow:\n")
+		places[c.Token] = i
+	}
+	tokens := robotsrules.Compile(robotsrules.Parse([]byte(records.String()), robotsrules.Options{}), robotsrules.MatchSubstring)
+	return func(r robotsrules.Robot) (int, bool) {
+		binding := tokens.Find(r)
+		if binding == nil {
+			return 0, false
+		}
+		return places[binding.Token()], true
+	}
+}
+
+// Prove implements enforce.Prover. It checks the name of a robot against its address and, where
+// it claims no name that can be checked so, its signature.
+func (p *Prover) Prove(ctx context.Context, r enforce.Request, who *crawler.Identity) enforce.Proof {
+	c := p.claimOf(who)
+	if c == nil {
+		return p.Signer(ctx, r)
+	}
+	proof := enforce.Proof{Claimed: c.token, Standing: p.check(ctx, c, r.Addr())}
+	if proof.Standing == enforce.Impostor {
+		proof.Reason = "claims to be " + c.token + ", but its address is not one of that robot's"
+	}
+	return proof
+}
+
+// Signer implements enforce.Prover. It returns whose signature the request carries: the host's.
+// One of which nothing is known claims nothing.
+func (p *Prover) Signer(ctx context.Context, r enforce.Request) enforce.Proof {
+	if p == nil || p.signatures == nil || len(r.Header["Signature-Agent"]) == 0 || len(r.Header["Signature"]) == 0 {
+		return enforce.Proof{}
+	}
+	path, query, _ := strings.Cut(r.Target, "?")
+	host, standing, reason := p.signatures.Verify(ctx, webbotauth.Message{
+		Method: r.Method, Authority: r.Authority, Scheme: r.Scheme, Path: path, RawQuery: query, Header: http.Header(r.Header),
+	})
+	if standing == enforce.Unverified {
+		return enforce.Proof{}
+	}
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	proof := enforce.Proof{Claimed: host, Signed: true, Standing: standing}
+	if standing == enforce.Impostor {
+		proof.Reason = "signs as " + host + ", but " + reason
+	}
+	return proof
+}
+
+// ClaimOf returns the token that a robot claims by its name; not ok if it claims none that can
+// be checked.
+func (p *Prover) ClaimOf(who *crawler.Identity) (token string, ok bool) {
+	if c := p.claimOf(who); c != nil {
+		return c.token, true
+	}
+	return "", false
+}
+
+// claimOf is ClaimOf; nil if the robot claims nothing. To look for hundreds of tokens in a
+// User-Agent takes longer than all the rest of a decision, so it is done once.
+func (p *Prover) claimOf(who *crawler.Identity) *claim {
+	if p == nil || who.Class != crawler.Robot {
+		return nil
+	}
+	slot := &p.recent[who.Hash%uint64(len(p.recent))]
+	if recent := slot.Load(); recent != nil && recent.robot == who.Hash && who.Hash != 0 {
+		return recent.claim
+	}
+	recent := &recentRobot{robot: who.Hash}
+	if i, ok := p.find(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}); ok {
+		recent.claim = &p.claims[i]
+	}
+	slot.Store(recent)
+	return recent.claim
+}
+
+// Check reports whether the address is one of those of the claim on a token. It waits for the
+// name server as long as a request may, and no longer than ctx. An address that is not valid, or
+// a token that is not one of the claims, is Unverified.
+func (p *Prover) Check(ctx context.Context, token string, addr netip.Addr) enforce.Standing {
+	return p.check(ctx, p.named(token), addr)
+}
+
+// CheckAtOnce is Check without any wait. Where Check may find out more, pending is true.
+func (p *Prover) CheckAtOnce(token string, addr netip.Addr) (standing enforce.Standing, pending bool) {
+	c := p.named(token)
+	standing = p.check(atOnce, c, addr)
+	return standing, standing == enforce.Unverified && addr.IsValid() && c != nil && len(c.suffixes) > 0
+}
+
+// atOnce is the context of a check that does not wait.
+var atOnce = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+func (p *Prover) named(token string) *claim {
+	for i := range p.claims {
+		if p.claims[i].token == token {
+			return &p.claims[i]
+		}
+	}
+	return nil
+}
+
+func (p *Prover) check(ctx context.Context, c *claim, addr netip.Addr) enforce.Standing {
+	if c == nil || !addr.IsValid() {
+		return enforce.Unverified
+	}
+	standing := enforce.Impostor
+	for _, list := range c.lists {
+		switch ranges := list.current.Load(); {
+		case ranges == nil:
+			standing = enforce.Unverified
+		case ranges.Contains(addr):
+			return enforce.Verified
+		}
+	}
+	if len(c.suffixes) == 0 {
+		return standing
+	}
+	if found := p.dns.Check(ctx, addr, c.suffixes); found != enforce.Impostor {
+		return found
+	}
+	return standing
+}
