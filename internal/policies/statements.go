@@ -1,6 +1,10 @@
 package policies
 
-import "github.com/caddy-robots/caddy-robots/robotsrules"
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
 
 // Statements is a set of kinds of statements in a robots.txt that can be repeated as response
 // headers. The zero value has none.
@@ -57,4 +61,59 @@ func linksTo(relation string, targets []string) string {
 		text = longer
 	}
 	return string(text)
+}
+
+// HasRelation reports whether any link of the Link headers has the relation (RFC 8288).
+func HasRelation(headers []string, relation string) bool {
+	for _, links := range headers {
+		for links != "" {
+			var link string
+			link, links = cutUnquoted(links, ',')
+			if relates(link, relation) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// relates reports whether one link has the relation, among others or alone.
+func relates(link, relation string) bool {
+	for link != "" {
+		var parameter string
+		parameter, link = cutUnquoted(link, ';')
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "rel") {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.Trim(strings.TrimSpace(value), `"`)) {
+			if strings.EqualFold(word, relation) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cutUnquoted cuts s at the first separator that stands neither between quotes nor in the
+// target of a link.
+func cutUnquoted(s string, separator byte) (before, after string) {
+	var until byte // what ends the part in which a separator is none
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case until == '"' && c == '\\':
+			i++
+		case until != 0:
+			if c == until {
+				until = 0
+			}
+		case c == '"':
+			until = '"'
+		case c == '<':
+			until = '>'
+		case c == separator:
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
 }
