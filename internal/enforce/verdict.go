@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -142,4 +143,85 @@ func MayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawle
 // binds is no robot.
 func (v *Verdict) IsNoted() bool {
 	return v.Decision.Binding != nil || v.Kind != Allowed || !MayBeAPerson(v.Who.Class)
+}
+
+// Event returns what the ledger notes of every request: who came, and what was decided. What was
+// asked for is for the caller to add.
+func (v *Verdict) Event() compliance.Event {
+	return compliance.Event{
+		Time: v.At, Site: v.Host, Robot: v.Who.Name, Class: v.Who.Class.String(), Standing: v.Proof.Word(),
+		Verdict: v.Kind, Refused: v.Refused, Version: v.Version, Record: v.Decision.Binding.Token(),
+	}
+}
+
+// Explain returns the text of a refusal that is sent now, for the person behind the robot, under a
+// title.
+func (v *Verdict) Explain(title string, now time.Time) []byte {
+	b := make(page, 0, 512)
+	b.write(title, "\n\n")
+	robot := v.Name()
+	switch v.Kind {
+	case Disallowed:
+		b.write("The robots.txt of this site does not allow ", robot, " to fetch this page.\n\n")
+	case TooFast:
+		b.write(robot, " comes faster than the robots.txt of this site allows.\n\n")
+	case Forged:
+		b.write(robot, " is not who it says it is.\n\n")
+	case Banned:
+		b.write(robot, " disobeyed the robots.txt of this site again and again, and is refused for a time.\n\n")
+	case OffHours:
+		b.write("The robots.txt of this site asks ", robot, " to come at other hours.\n\n")
+	}
+	b.line("Taken for:", robot, " (", v.Who.Class.String(), ")")
+	if v.Proof.Reason != "" {
+		b.line("Which:", v.Proof.Reason)
+	}
+	if v.Denied != "" {
+		b.line("Because:", v.Denied)
+	}
+	if binding := v.Decision.Binding; binding != nil {
+		b.line("Record:", "User-agent: ", binding.Token(), " (line ", strconv.Itoa(binding.Line()), ")")
+	}
+	switch {
+	case v.Line > 0:
+		b.line("Line "+strconv.Itoa(v.Line)+":", v.Rule)
+	case v.Rule != "":
+		b.line("Because:", v.Rule)
+	case v.Denied == "" && v.Kind != Forged:
+		b.line("Because:", v.Decision.String())
+	}
+	if v.Throttle != "" {
+		b.line("Pace:", v.Throttle)
+	}
+	if v.RetryAfter > 0 {
+		at := now.Add(time.Duration(v.RetrySeconds()) * time.Second)
+		b.line("Come back:", "in ", strconv.FormatInt(v.RetrySeconds(), 10), " seconds, at ", at.UTC().Format(httpTime))
+	}
+	for _, comment := range v.Decision.Binding.Comments() {
+		b.line("Comment:", comment)
+	}
+	b.line("Rules:", RobotsTxt)
+	return b
+}
+
+// httpTime is how HTTP writes a time in GMT (RFC 9110, section 5.6.7).
+const httpTime = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// page is a text in the making.
+type page []byte
+
+func (b *page) write(parts ...string) {
+	text := *b
+	for _, part := range parts {
+		text = append(text, part...)
+	}
+	*b = text
+}
+
+// line writes a label and its text, aligned.
+func (b *page) line(label string, parts ...string) {
+	const column = "            "
+	*b = append(append(*b, label...), column[min(len(label), len(column)-1):]...)
+	b.write(parts...)
+	*b = append(*b, '\n')
 }
