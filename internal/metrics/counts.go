@@ -93,12 +93,8 @@ func (c *Counts) Reading(site *Site, v *enforce.Verdict, token string) {
 // Load counts the end of a load of robots.txt.
 func (s *Site) Load(result policies.Result) { s.loads[result].Add(1) }
 
-// Claims makes the outcomes of a claim visible before there are any.
-func (c *Counts) Claims(tokens ...string) {
-	for _, token := range tokens {
-		c.verifications(token)
-	}
-}
+// Claim makes the outcomes of a claim visible before there are any.
+func (c *Counts) Claim(token string) { c.verifications(token) }
 
 // Verification counts what was found of a client's claim.
 func (c *Counts) Verification(p *enforce.Proof) {
