@@ -75,10 +75,10 @@ func (th *testHandler) banned() []banRecord {
 	now := time.Now()
 	for _, key := range []ratelimit.Key{{Site: "site.example", Robot: "figtree"}, {Site: "other.example", Robot: "figtree"}, {Site: "site.example", Robot: "unhipbot"}} {
 		for _, address := range []string{"203.0.113.7", "2001:db8::7", ""} {
-			th.shared.memory.Bans().Put(ratelimit.Ban{Key: key, Address: address, Since: now, Until: now.Add(time.Hour)})
+			th.app.memory.Bans().Put(ratelimit.Ban{Key: key, Address: address, Since: now, Until: now.Add(time.Hour)})
 		}
 	}
-	return banRecords(th.shared.memory.Bans(), now)
+	return banRecords(th.app.memory.Bans(), now)
 }
 
 func checkAdminAnswer(t *testing.T, method, target string, rec *httptest.ResponseRecorder, err error) {
@@ -104,7 +104,7 @@ func checkAdminAnswer(t *testing.T, method, target string, rec *httptest.Respons
 
 func checkLifted(t *testing.T, th *testHandler, before []banRecord, method string, u *url.URL) {
 	t.Helper()
-	after := banRecords(th.shared.memory.Bans(), time.Now())
+	after := banRecords(th.app.memory.Bans(), time.Now())
 	if method != http.MethodDelete || u.Path != "/robots/bans" {
 		if !reflect.DeepEqual(after, before) {
 			t.Errorf("reading changes nothing: %s %s: got %+v, want %+v", method, u, after, before)

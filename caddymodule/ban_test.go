@@ -134,7 +134,7 @@ Rules:      /robots.txt
 	if got.Body.String() != want {
 		t.Errorf("body: got\n%s\nwant\n%s", got.Body, want)
 	}
-	entries := th.log.FilterMessage("robot banned").All()
+	entries := th.logs.FilterMessage("robot banned").All()
 	if len(entries) != 1 {
 		t.Fatalf("bans in the log: got %d, want 1", len(entries))
 	}
@@ -152,7 +152,7 @@ func TestObserveBansNobody(t *testing.T) {
 	if got := th.ask("GET", "/", gptBot).Code; got != 200 {
 		t.Errorf("observed: got %d, want 200", got)
 	}
-	if got := len(th.log.FilterMessage("robot observed, not banned").All()); got != 1 {
+	if got := len(th.logs.FilterMessage("robot observed, not banned").All()); got != 1 {
 		t.Errorf("would-be bans in the log: got %d, want 1", got)
 	}
 	enforcing := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Ban: thrice()})

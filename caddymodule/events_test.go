@@ -146,7 +146,7 @@ func TestAHandlerThatIsGoneEmitsNothing(t *testing.T) {
 func TestAChangeOfTheRulesIsAnEvent(t *testing.T) {
 	folder := t.TempDir()
 	name := write(t, folder, "robots.txt", "User-agent: *\nDisallow: /a\n")
-	th := newTestHandler(t, "", &Handler{Sources: []Source{{File: name}}})
+	th := newTestHandler(t, "", &Handler{Sources: []policies.Source{{File: name}}})
 	kept := th.listen(t, changedEvent)
 	s := th.loader.site("")
 	before := s.current.Load().version
@@ -228,7 +228,7 @@ func TestAHandlerThatComesTooLateForEventsServesAllTheSame(t *testing.T) {
 	if err := app.(caddy.App).Start(); err != nil {
 		t.Fatal(err)
 	}
-	h := &Handler{Sources: []Source{{Text: closedAll}}}
+	h := &Handler{Sources: []policies.Source{{Text: closedAll}}}
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
 			t.Error(err)

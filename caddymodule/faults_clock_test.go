@@ -27,35 +27,6 @@ func (th *testHandler) expect(t *testing.T, target, agent string, want int) *htt
 	return rec
 }
 
-func TestRulesAreLoadedAgainWhenTheClockStepped(t *testing.T) {
-	for name, step := range steps {
-		t.Run(name, func(t *testing.T) {
-			loads, clock := 0, newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
-			ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				loads++
-				_, _ = io.WriteString(w, closedSite)
-			}))
-			ts.now = clock.now
-			ts.loadNow()
-			ts.refresh(clock.now())
-			if underWay := ts.site.loading.Load(); underWay != nil {
-				t.Fatal("rules that were just loaded are loaded again")
-			}
-			clock.advance(step)
-			ts.refresh(clock.now())
-			ts.site.settle()
-			if loads != 2 {
-				t.Errorf("loads: got %d, want 2", loads)
-			}
-			ts.refresh(clock.now())
-			ts.site.settle()
-			if loads != 2 {
-				t.Errorf("loads by the clock as it is now: got %d, want 2", loads)
-			}
-		})
-	}
-}
-
 func TestAListOfAClockThatWasAheadIsLoadedAnew(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +67,7 @@ func TestAHeldRequestIsServedThoughTheClockSteps(t *testing.T) {
 				if late.code != 200 || late.after > 20*time.Second {
 					t.Errorf("got %d after %s, want 200 within two intervals", late.code, late.after)
 				}
-				if n := th.shared.waiting.len(); n != 0 {
+				if n := th.app.queue.Len(); n != 0 {
 					t.Errorf("requests that are held: got %d, want none", n)
 				}
 			})
@@ -163,11 +134,11 @@ func TestTheReportCountsOnWhenTheClockSteps(t *testing.T) {
 	for name, step := range steps {
 		t.Run(name, func(t *testing.T) {
 			th := newTestHandler(t, closedAll, &Handler{})
-			before := th.shared.ledger.Snapshot(th.clock.now()).Total.Requests
+			before := th.app.ledger.Snapshot(th.clock.now()).Total.Requests
 			th.expect(t, "/", gptBot, 403)
 			th.clock.advance(step)
 			th.expect(t, "/", gptBot, 403)
-			if got := th.shared.ledger.Snapshot(th.clock.now()).Total.Requests - before; got != 2 {
+			if got := th.app.ledger.Snapshot(th.clock.now()).Total.Requests - before; got != 2 {
 				t.Errorf("requests: got %d, want 2", got)
 			}
 		})

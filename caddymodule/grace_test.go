@@ -18,7 +18,7 @@ type changing struct {
 func newChanging(t *testing.T, robotsTxt string, h *Handler) *changing {
 	t.Helper()
 	list := newListServer(t, text(robotsTxt))
-	h.Sources = []Source{{URL: list.URL}}
+	h.Sources = []policies.Source{{URL: list.URL}}
 	return &changing{newTestHandler(t, "", h), list}
 }
 

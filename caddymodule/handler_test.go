@@ -22,6 +22,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 const (
@@ -38,7 +39,7 @@ const (
 type testHandler struct {
 	*Handler
 	clock *testClock
-	log   *observer.ObservedLogs
+	logs  *observer.ObservedLogs
 }
 
 // testClock moves only when it is told to. Background loads read it too.
@@ -59,8 +60,20 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	th := &testHandler{Handler: h, clock: newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
 	h.now = th.clock.now
 	if robotsTxt != "" {
-		h.Sources = []Source{{Text: robotsTxt}}
+		h.Sources = []policies.Source{{Text: robotsTxt}}
 	}
+	provision(t, h)
+	core, logs := observer.New(zap.DebugLevel)
+	th.logs, h.log = logs, sampled(zap.New(core))
+	if len(h.Sources) > 0 {
+		h.policies.PolicyFor(t.Context(), "")
+	}
+	return th
+}
+
+// provision provisions h in a config of its own, which ends with the test.
+func provision(t testing.TB, h *Handler) {
+	t.Helper()
 	ctx := contextWithStorage(t)
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
@@ -70,12 +83,9 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	if err := h.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
-	core, logs := observer.New(zap.DebugLevel)
-	th.log, h.notice = logs, sampled(zap.New(core))
-	if len(h.Sources) > 0 {
-		h.loader.site("").settle()
+	if err := h.Validate(); err != nil {
+		t.Fatal(err)
 	}
-	return th
 }
 
 // home is a folder that outlives every test: what handlers share is stored when the last of
@@ -109,6 +119,8 @@ func contextWithStorage(t testing.TB) caddy.Context {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, end := caddy.NewContext(ctx)
+	t.Cleanup(end)
 	return ctx
 }
 
@@ -415,7 +427,7 @@ func TestObserveRefusesNothingAndTellsEverything(t *testing.T) {
 				}
 			}
 			var verdicts []string
-			for _, entry := range th.log.FilterMessage("robot observed, not refused").All() {
+			for _, entry := range th.logs.FilterMessage("robot observed, not refused").All() {
 				verdicts = append(verdicts, fmt.Sprint(entry.ContextMap()["verdict"]))
 			}
 			want := "disallowed too_fast off_hours"
@@ -425,7 +437,7 @@ func TestObserveRefusesNothingAndTellsEverything(t *testing.T) {
 			if got := strings.Join(verdicts, " "); got != want {
 				t.Errorf("logged verdicts: got %s, want %s", got, want)
 			}
-			if th.log.FilterMessage("robot refused").Len() != 0 {
+			if th.logs.FilterMessage("robot refused").Len() != 0 {
 				t.Error("the log says that something was refused")
 			}
 		})
@@ -475,7 +487,7 @@ func TestOneLogLineForEachRefusal(t *testing.T) {
 	th.ask("GET", "/private/a?b", gptBot)
 	th.ask("GET", "/open", gptBot)
 	th.ask("GET", "/private/", chrome)
-	entries := th.log.All()
+	entries := th.logs.All()
 	if len(entries) != 1 {
 		t.Fatalf("log lines: got %d, want 1: %v", len(entries), entries)
 	}
@@ -496,7 +508,7 @@ func TestTheLogIsSampledUnderAFlood(t *testing.T) {
 	for range 10_000 {
 		th.ask("GET", "/", gptBot)
 	}
-	if got := th.log.Len(); got < linesPerSecond || got > 2000 {
+	if got := th.logs.Len(); got < linesPerSecond || got > 2000 {
 		t.Errorf("log lines for 10,000 refusals: got %d", got)
 	}
 }
@@ -603,7 +615,7 @@ func TestAFloodOfUserAgentsStopsNobody(t *testing.T) {
 	if got := th.ask("GET", "/", ccBot).Code; got != 429 {
 		t.Errorf("the robot that was there before, too fast: got %d, want 429", got)
 	}
-	if got := th.shared.memory.Len(); got > 100_001 {
+	if got := th.app.memory.Len(); got > 100_001 {
 		t.Errorf("pace keys: got %d", got)
 	}
 }
@@ -627,7 +639,7 @@ func TestTheLogNamesTheOptionWhereNoLineDecided(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{DefaultPace: "1/1h"})
 	th.ask("GET", "/", gptBot)
 	th.ask("GET", "/", gptBot)
-	lines := th.log.FilterMessage("robot refused").All()
+	lines := th.logs.FilterMessage("robot refused").All()
 	if len(lines) != 1 {
 		t.Fatalf("got %d log lines, want 1", len(lines))
 	}

@@ -17,7 +17,7 @@ import (
 // noted returns what the ledger holds, a line for each robot.
 func (th *testHandler) noted() string {
 	var lines []string
-	for _, site := range th.shared.ledger.Snapshot(th.clock.now()).Sites {
+	for _, site := range th.app.ledger.Snapshot(th.clock.now()).Sites {
 		for _, robot := range site.Robots {
 			line := strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s:", site.Site, robot.Robot, robot.Class, robot.Standing, robot.Record))
 			for v := range compliance.Banned + 1 {
@@ -83,7 +83,7 @@ func TestNoted(t *testing.T) {
 // evidence returns the disobedient requests that are kept of the only robot there is.
 func (th *testHandler) evidence(t *testing.T) []compliance.Evidence {
 	t.Helper()
-	sites := th.shared.ledger.Snapshot(th.clock.now()).Sites
+	sites := th.app.ledger.Snapshot(th.clock.now()).Sites
 	if len(sites) != 1 || len(sites[0].Robots) != 1 {
 		t.Fatalf("the ledger holds %+v, want one robot", sites)
 	}
@@ -165,7 +165,7 @@ func TestARequestIsNotedOnce(t *testing.T) {
 func TestAReadingBearsTheVersionThatIsInForce(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	th.ask("GET", "/robots.txt", gptBot)
-	site := th.shared.ledger.Snapshot(th.clock.now()).Sites[0]
+	site := th.app.ledger.Snapshot(th.clock.now()).Sites[0]
 	if want := th.loader.site("").current.Load().version; site.Robots[0].FetchedVersion != want || want == "" {
 		t.Errorf("version that was read: got %q, want %q", site.Robots[0].FetchedVersion, want)
 	}

@@ -203,7 +203,7 @@ func TestPolicyMetrics(t *testing.T) {
 }
 
 func TestAPolicyThatNeverLoadedHasNoAge(t *testing.T) {
-	th := newTestHandler(t, "", &Handler{Sources: []Source{{File: t.TempDir() + "/missing"}}})
+	th := newTestHandler(t, "", &Handler{Sources: []policies.Source{{File: t.TempDir() + "/missing"}}})
 	th.begin(t)
 	all := gather(t, th.shared)
 	all.expect(t, "caddy_robots_policy_age_seconds", series{})
@@ -250,7 +250,7 @@ func TestALostShareIsDown(t *testing.T) {
 func TestCountingDoesNotAllocate(t *testing.T) {
 	th := newTestHandler(t, manyRecords(), &Handler{})
 	r := newRequest("GET", "/", gptBot)
-	who := th.shared.crawlers.Identify(gptBot)
+	who := th.app.crawlers.Identify(gptBot)
 	j := &judgement{who: who}
 	j.decision.Binding = th.loader.inForce(r, "site.example").find(who)
 	if got := testing.AllocsPerRun(200, func() { th.count(r, "site.example", j) }); got != 0 {
@@ -261,13 +261,13 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 // BenchmarkCount is what the metrics add to a judged request.
 func BenchmarkCount(b *testing.B) {
 	th := newTestHandler(b, manyRecords(), &Handler{})
-	p := &places{exact: map[string]*siteCounts{}, any: th.shared.metrics.site(anySite)}
-	p.exact["site.example"] = th.shared.metrics.site("site.example")
+	p := &places{exact: map[string]*siteCounts{}, any: th.app.counts.site(anySite)}
+	p.exact["site.example"] = th.app.counts.site("site.example")
 	th.watched.places.Store(p)
 	for name, agent := range map[string]string{"named": gptBot, "by_default_record": ccBot, "stranger": "MadeUpBot/1.0"} {
 		b.Run(name, func(b *testing.B) {
 			r := newRequest("GET", "/", agent)
-			who := th.shared.crawlers.Identify(agent)
+			who := th.app.crawlers.Identify(agent)
 			j := &judgement{who: who}
 			if j.decision.Binding = th.loader.inForce(r, "site.example").find(who); j.decision.Binding == nil {
 				j.decision.Binding = th.loader.inForce(r, "site.example").policy.Default()
@@ -285,7 +285,7 @@ func BenchmarkScrape(b *testing.B) {
 	th := newTestHandler(b, manyRecords(), &Handler{})
 	for site := range 20 {
 		for robot := range 100 {
-			th.shared.metrics.robot(th.shared.metrics.site(fmt.Sprint(site)), fmt.Sprint(robot)).requests[Allowed].Add(1)
+			th.app.counts.robot(th.app.counts.site(fmt.Sprint(site)), fmt.Sprint(robot)).requests[Allowed].Add(1)
 		}
 	}
 	registry := prometheus.NewRegistry()

@@ -90,7 +90,7 @@ func TestARefusalByTheDisallowedPaceNamesTheLine(t *testing.T) {
 			t.Errorf("body lacks %q:\n%s", want, body)
 		}
 	}
-	entries := th.log.FilterMessage("robot refused").All()
+	entries := th.logs.FilterMessage("robot refused").All()
 	if len(entries) != 1 {
 		t.Fatalf("refusals in the log: got %d, want 1", len(entries))
 	}

@@ -20,23 +20,6 @@ func TestARequestDoesNotFailForARedisThatIsGone(t *testing.T) {
 	})
 }
 
-func TestTheNewestValueCountsUntilItsHandlerLeaves(t *testing.T) {
-	var l latest[string]
-	first := l.add("old config")
-	refused := l.add("refused config")
-	if got := l.get(); got != "refused config" {
-		t.Errorf("while there are two: got %q", got)
-	}
-	refused()
-	if got := l.get(); got != "old config" {
-		t.Errorf("after the newest left: got %q", got)
-	}
-	first()
-	if got := l.get(); got != "old config" {
-		t.Errorf("after the last left: got %q, want what it left behind", got)
-	}
-}
-
 func TestHandlersWithTheSameURLShareOneStore(t *testing.T) {
 	one := newTestHandler(t, closedAll, &Handler{Share: &Share{URL: nowhere}})
 	two := newTestHandler(t, closedAll, &Handler{Share: &Share{URL: nowhere}})
@@ -46,32 +29,6 @@ func TestHandlersWithTheSameURLShareOneStore(t *testing.T) {
 	}
 	if one.limiter == other.limiter {
 		t.Error("another database: got the same store, want another")
-	}
-}
-
-func TestTheLogNeverHoldsThePassword(t *testing.T) {
-	t.Setenv("ROBOTS_TEST_REDIS_URL", "redis://user:tr0ub4dor@127.0.0.1:1")
-	for _, url := range []string{"redis://user:tr0ub4dor@127.0.0.1:1", "{env.ROBOTS_TEST_REDIS_URL}", "redis://user:tr0ub4dor@[::1:1", "redis://user:tr0ub4dor@host:port", "http://user:tr0ub4dor@host"} {
-		h := &Handler{Share: &Share{URL: url}}
-		if err := h.Share.check(); err != nil && strings.Contains(err.Error(), "tr0ub4dor") {
-			t.Errorf("%s: the error tells the password: %v", url, err)
-		}
-	}
-	told := make(chan string, 16)
-	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"})
-	log := zap.New(zapcore.NewCore(encoder, writer(told), zap.DebugLevel))
-	sh, err := acquireShared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer releaseShared()
-	f, err := acquireFleet(&Share{URL: "{env.ROBOTS_TEST_REDIS_URL}"}, sh, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fleets.Delete(f.key)
-	if got := <-told; !strings.Contains(got, "cannot be shared") || !strings.Contains(got, "127.0.0.1:1") || strings.Contains(got, "tr0ub4dor") {
-		t.Errorf("log: got %s, want that the server cannot be had, and no password", got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestARobotThatCallsItselfABrowserIsTrapped(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", step.what, got, step.want)
 		}
 	}
-	if got := th.log.FilterMessage("robot trapped").Len(); got != 2 {
+	if got := th.logs.FilterMessage("robot trapped").Len(); got != 2 {
 		t.Errorf("log lines with the evidence: got %d, want 2", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestAPathThatRobotsTxtAllowsIsNoTrap(t *testing.T) {
 	if err := os.WriteFile(name, []byte("User-agent: *\nDisallow: /private/\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	th := newTestHandler(t, "", &Handler{Trap: []string{"/trap/"}, Sources: []Source{{File: name}}})
+	th := newTestHandler(t, "", &Handler{Trap: []string{"/trap/"}, Sources: []policies.Source{{File: name}}})
 	for _, target := range []string{"/trap/", "/private/"} {
 		if got := th.visit("198.51.100.1", target, chrome); got != 200 {
 			t.Errorf("%s: got %d, want 200", target, got)

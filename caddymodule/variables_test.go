@@ -43,7 +43,7 @@ func TestNoVariableIsSetOnceARequestIsPassedOn(t *testing.T) {
 			if !maps.Equal(vars, passed) {
 				t.Errorf("variables: got %v, want %v as they were", vars, passed)
 			}
-			for _, site := range th.shared.ledger.Snapshot(th.clock.now()).Sites {
+			for _, site := range th.app.ledger.Snapshot(th.clock.now()).Sites {
 				if site.Site != "site.example" {
 					t.Errorf("noted: got site %s, want the one that was asked", site.Site)
 				}

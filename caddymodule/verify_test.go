@@ -82,7 +82,7 @@ func TestAnImpostorIsToldAndLogged(t *testing.T) {
 	if got := repl.ReplaceAll("{http.robots.verdict} {http.robots.verified}", ""); got != "impostor impostor" {
 		t.Errorf("placeholders: got %q", got)
 	}
-	entries := th.log.FilterMessage("robot refused").All()
+	entries := th.logs.FilterMessage("robot refused").All()
 	if len(entries) != 1 || entries[0].ContextMap()["claimed"] != "Googlebot" || entries[0].ContextMap()["verdict"] != "impostor" {
 		t.Errorf("log: got %v", entries)
 	}
@@ -423,7 +423,7 @@ func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	err := outer.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		return inner.ServeHTTP(w, r, page)
 	}))
-	if status, ok := proofIn(allVariables(r)); err != nil || !ok || status != enforce.Verified {
+	if status, ok := provedIn(allVariables(r)); err != nil || !ok || status != enforce.Verified {
 		t.Errorf("through two handlers: got %s, %t, %v; want verified", status, ok, err)
 	}
 	again := newRequest("GET", "/", gptBot)

@@ -114,7 +114,7 @@ func TestAHeldRequestIsLetGoWhenItsClientLeaves(t *testing.T) {
 		}
 		leave()
 		synctest.Wait()
-		if n := th.shared.waiting.held; n != 0 {
+		if n := th.app.queue.held; n != 0 {
 			t.Errorf("held: got %d, want 0", n)
 		}
 		got := th.send(t.Context(), gptBot)
@@ -154,7 +154,7 @@ func TestHeldRequestsAreBoundedForEachRobotAndInAll(t *testing.T) {
 		if other := th.send(t.Context(), ccBot); *other != (held{200, "", 0}) {
 			t.Errorf("another robot: got %+v, want 200", *other)
 		}
-		room := th.shared.waiting
+		room := th.app.queue
 		room.mu.Lock()
 		room.held = maxHeld
 		room.mu.Unlock()

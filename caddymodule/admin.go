@@ -1,0 +1,221 @@
+package caddymodule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
+)
+
+func init() {
+	caddy.RegisterModule(adminAPI{})
+}
+
+// adminAPI lets an owner see and correct what this process remembers of clients, at
+// Caddy's admin endpoint:
+//
+//	GET    /robots/trapped                    who counts as a robot, with the evidence
+//	DELETE /robots/trapped?address=<address>  lets the clients of an address go
+//	GET    /robots/bans                       who is banned, why and until when
+//	DELETE /robots/bans?robot=<name>&address=<address>&site=<host>
+//	                                          lifts the bans that fit all of what is given
+//	GET    /robots/sites                      the sites whose robots.txt is enforced
+//	GET    /robots/sites/<host>               one of them, with the text and what is wrong in it
+//	POST   /robots/refresh                    loads robots.txt again, of all or of one ?host=
+//	GET    /robots/report                     what robots did, as a page
+//	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
+//	GET    /robots/evidence                   the disobedient requests that are kept, likewise;
+//	                                          all three with ?site=, robot=, class=, standing=
+type adminAPI struct{}
+
+// CaddyModule returns the Caddy module information.
+func (adminAPI) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "admin.api.robots",
+		New: func() caddy.Module { return new(adminAPI) },
+	}
+}
+
+// Routes implements caddy.AdminRouter.
+func (a adminAPI) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{
+		{Pattern: "/robots/trapped", Handler: caddy.AdminHandlerFunc(a.trapped)},
+		{Pattern: "/robots/bans", Handler: caddy.AdminHandlerFunc(a.bans)},
+		{Pattern: "/robots/sites", Handler: caddy.AdminHandlerFunc(a.sites)},
+		{Pattern: "/robots/sites/", Handler: caddy.AdminHandlerFunc(a.sites)},
+		{Pattern: "/robots/refresh", Handler: caddy.AdminHandlerFunc(a.refresh)},
+		{Pattern: "/robots/report", Handler: caddy.AdminHandlerFunc(a.report("html"))},
+		{Pattern: "/robots/robots", Handler: caddy.AdminHandlerFunc(a.report("json"))},
+		{Pattern: "/robots/evidence", Handler: caddy.AdminHandlerFunc(a.evidence)},
+	}
+}
+
+func (adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
+	traps := enforce.NewTraps() // nobody, where no handler runs
+	if app := activeApp(); app != nil {
+		traps = app.traps
+	}
+	switch r.Method {
+	case http.MethodGet:
+		return writeJSON(w, traps.List(time.Now()))
+	case http.MethodDelete:
+		address := r.URL.Query().Get("address")
+		if address == "" {
+			return apiError(http.StatusBadRequest, "which address? Write DELETE /robots/trapped?address=<address>")
+		}
+		if traps.Release(plainAddress(address)) == 0 {
+			return apiError(http.StatusNotFound, fmt.Sprintf("no client of %s is remembered", address))
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	w.Header().Set("Allow", "GET, DELETE")
+	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lets go")
+}
+
+func (adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
+	app := activeApp()
+	records := []storage.BanRecord{} // none, where no handler runs
+	if app != nil {
+		records = storage.BanRecords(app.memory.Bans(), time.Now())
+	}
+	switch r.Method {
+	case http.MethodGet:
+		return writeJSON(w, records)
+	case http.MethodDelete:
+		query := r.URL.Query()
+		robot, address, site := query.Get("robot"), query.Get("address"), query.Get("site")
+		if robot == "" && address == "" && site == "" {
+			return apiError(http.StatusBadRequest, "which ban? Write DELETE /robots/bans?robot=<name>, address=<address> or site=<host>, or several of them")
+		}
+		lifted := 0
+		var errs []error
+		for _, rec := range records {
+			if fits(robot, rec.Robot) && fits(plainAddress(address), rec.Address) && fits(site, rec.Site) {
+				lifted++
+				errs = append(errs, app.lift(r.Context(), rec.Ban()))
+			}
+		}
+		if lifted == 0 {
+			return apiError(http.StatusNotFound, "no ban fits that")
+		}
+		if err := errors.Join(errs...); err != nil {
+			return apiError(http.StatusBadGateway, err.Error())
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	w.Header().Set("Allow", "GET, DELETE")
+	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lifts")
+}
+
+// liftTime bounds how long the admin API waits for a fleet to be told of a lifted ban.
+const liftTime = 5 * time.Second
+
+// lift ends a ban on this Caddy, and on its fleet.
+func (a *App) lift(ctx context.Context, b ratelimit.Ban) (err error) {
+	if a.fleet != nil {
+		ctx, cancel := context.WithTimeout(ctx, liftTime)
+		defer cancel()
+		err = a.fleet.Limiter.Lift(ctx, b)
+	}
+	a.memory.Bans().Lift(b.Key, b.Address)
+	return err
+}
+
+// writeJSON answers with v as JSON.
+func writeJSON(w http.ResponseWriter, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(v)
+}
+
+// fits reports whether a value is the one that was asked for; "" asks for any.
+func fits(asked, value string) bool { return asked == "" || strings.EqualFold(asked, value) }
+
+// plainAddress returns an address as Caddy writes it.
+func plainAddress(text string) string {
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return addr.Unmap().String()
+	}
+	return text
+}
+
+func apiError(status int, message string) error {
+	return caddy.APIError{HTTPStatus: status, Message: message}
+}
+
+// report answers with the report: as JSON, as CSV, or as a page to be kept as a file, since
+// Caddy's admin endpoint lets no browser open it.
+func (a adminAPI) report(byDefault string) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := onlyGet(w, r); err != nil {
+			return err
+		}
+		q, err := readQuery(r.URL.Query(), byDefault)
+		if err != nil {
+			return apiError(http.StatusBadRequest, err.Error())
+		}
+		return newReporter(activeApp()).serve(w, r, &q, "")
+	}
+}
+
+// evidenceRecord is a disobedient request with who made it.
+type evidenceRecord struct {
+	Site     string `json:"site"`
+	Robot    string `json:"robot"`
+	Class    string `json:"class"`
+	Standing string `json:"standing,omitempty"`
+	compliance.Evidence
+}
+
+// evidence answers with the disobedient requests that are kept: as JSON or as CSV.
+func (a adminAPI) evidence(w http.ResponseWriter, r *http.Request) error {
+	if err := onlyGet(w, r); err != nil {
+		return err
+	}
+	q, err := readQuery(r.URL.Query(), "json")
+	if err == nil && q.format != "json" && q.format != "csv" {
+		err = unknown(q.format, "format json or csv")
+	}
+	if err != nil {
+		return apiError(http.StatusBadRequest, err.Error())
+	}
+	p := newReporter(activeApp())
+	if q.format == "csv" {
+		q.format = "evidence.csv"
+		return p.serve(w, r, &q, "")
+	}
+	report, _ := p.report(r.Context(), &q)
+	records := []evidenceRecord{} // an empty list, not null, in JSON
+	for _, site := range report.Sites {
+		for _, robot := range site.Robots {
+			for _, evidence := range robot.Evidence {
+				records = append(records, evidenceRecord{site.Site, robot.Robot, robot.Class, robot.Standing, evidence})
+			}
+		}
+	}
+	return writeJSON(w, records)
+}
+
+// onlyGet returns an error for any other method.
+func onlyGet(w http.ResponseWriter, r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	w.Header().Set("Allow", "GET, HEAD")
+	return apiError(http.StatusMethodNotAllowed, "GET shows it")
+}
+
+// Interface guards
+var _ caddy.AdminRouter = (*adminAPI)(nil)

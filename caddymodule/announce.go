@@ -1,0 +1,176 @@
+package caddymodule
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// listAnnounce is what may be announced, for a person.
+const listAnnounce = "timegate, content_usage, noindex, sitemap or license"
+
+// parseAnnounce reads which statements of robots.txt are repeated as response headers.
+func parseAnnounce(words []string) (all policies.Statements, err error) {
+	for _, word := range words {
+		one, err := oneOf(word, map[string]policies.Statements{
+			"timegate": policies.TimeGates, "content_usage": policies.ContentUsage, "noindex": policies.Noindex,
+			"sitemap": policies.Sitemaps, "license": policies.Licenses,
+		}, listAnnounce)
+		if err != nil {
+			return 0, fmt.Errorf("announce: %w", err)
+		}
+		if all&one != 0 {
+			return 0, fmt.Errorf("announce: %q stands there twice; write it once", word)
+		}
+		all |= one
+	}
+	return all, nil
+}
+
+// announcer is a response that gets what robots.txt states as headers, at the last moment: when
+// it is known which of them the site sets itself. One goroutine uses it.
+type announcer struct {
+	caddyhttp.ResponseWriterWrapper
+	what     policies.Statements
+	finished bool
+
+	rules        *policies.Rules
+	binding      *robotsrules.Binding // of the client; the "*" record where none binds it
+	scheme, host string
+	target       string // as it stood on the request line
+	file         string // the target that a file server finds there
+}
+
+// announcer returns w with what robots.txt states to the client. It is nil where nothing is to
+// be announced, and while no rules are loaded: nobody waits for a header.
+func (h *Handler) announcer(w http.ResponseWriter, x *exchange) *announcer {
+	if h.settings.announce == 0 {
+		return nil
+	}
+	policy := h.policies.Site(x.request.Host).Policy()
+	if policy == nil || h.settings.announce&policy.Rules.States == 0 {
+		return nil
+	}
+	s := &announcer{
+		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w},
+		what:                  h.settings.announce & policy.Rules.States,
+		rules:                 policy.Rules, target: x.request.Target,
+		scheme: x.request.Scheme, host: x.request.Authority,
+	}
+	if s.what&(policies.ContentUsage|policies.Noindex) != 0 {
+		if s.binding = h.engine.Binding(&s.rules.Rules, &x.verdict); s.binding == nil {
+			s.binding = s.rules.Compiled.Default()
+		}
+		s.file = x.request.FileTarget()
+	}
+	return s
+}
+
+// finish sets the headers that the site does not set itself. It does so once.
+func (s *announcer) finish() {
+	if s.finished {
+		return
+	}
+	s.finished = true
+	header := s.Header()
+	set := func(name, value string) {
+		if _, ok := header[name]; !ok && value != "" {
+			header[name] = []string{value}
+		}
+	}
+	if s.what&(policies.ContentUsage|policies.Noindex) != 0 {
+		said := s.binding.State(s.file)
+		if s.what&policies.ContentUsage != 0 {
+			set("Content-Usage", said.Usage)
+			set("Content-Signal", said.Signal)
+		}
+		if s.what&policies.Noindex != 0 && said.Noindex != nil {
+			set("X-Robots-Tag", "noindex")
+		}
+	}
+	s.link(header)
+}
+
+// link adds the links whose relation the site links to nothing itself.
+func (s *announcer) link(header http.Header) {
+	links := header["Link"]
+	present := links
+	add := func(what policies.Statements, relation, link string) {
+		if s.what&what != 0 && link != "" && !policies.HasRelation(present, relation) {
+			links = append(links, link)
+		}
+	}
+	if s.what&policies.TimeGates != 0 {
+		add(policies.TimeGates, "timegate", s.timeGates())
+	}
+	add(policies.Sitemaps, "sitemap", s.rules.SitemapLinks)
+	add(policies.Licenses, "license", s.rules.LicenseLinks)
+	if len(links) > len(present) {
+		header["Link"] = links
+	}
+}
+
+// timeGates returns links to where old versions of what was asked for are found, by time (RFC
+// 7089, section 2.2.2): what the time gates' addresses begin with, and the original URI.
+func (s *announcer) timeGates() string {
+	if s.host == "" || !strings.HasPrefix(s.target, "/") {
+		return "" // nothing says what the URI was
+	}
+	if len(s.host)+len(s.target) > policies.MaxLinks {
+		return ""
+	}
+	original := append([]byte(s.scheme), "://"...)
+	original = robotsrules.AppendURI(robotsrules.AppendURI(original, s.host), s.target)
+	var text []byte
+	for _, base := range s.rules.Compiled.TimeGates(nil, s.host, s.target) {
+		longer := policies.AppendLink(text, "timegate", base, string(original))
+		if len(longer) > policies.MaxLinks {
+			break
+		}
+		text = longer
+	}
+	return string(text)
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (s *announcer) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		s.finish()
+	}
+	s.ResponseWriterWrapper.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (s *announcer) Write(p []byte) (int, error) {
+	s.finish()
+	return s.ResponseWriterWrapper.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (s *announcer) ReadFrom(r io.Reader) (int64, error) {
+	s.finish()
+	return s.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// FlushError makes Flush of http.ResponseController send the headers too.
+func (s *announcer) FlushError() error {
+	s.finish()
+	return http.NewResponseController(s.ResponseWriter).Flush()
+}
+
+// Interface guards
+var (
+	_ http.ResponseWriter             = (*announcer)(nil)
+	_ io.ReaderFrom                   = (*announcer)(nil)
+	_ http.Pusher                     = (*announcer)(nil)
+	_ interface{ FlushError() error } = (*announcer)(nil)
+	_ interface {
+		Unwrap() http.ResponseWriter
+	} = (*announcer)(nil)
+)

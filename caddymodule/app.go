@@ -1,0 +1,343 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/fleet"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
+)
+
+func init() {
+	caddy.RegisterModule(App{})
+	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
+}
+
+// App is what all `robots` directives of a config have in common: where a fleet shares what it
+// counts, and which DNS server is asked. It needs no configuration; without any, each Caddy
+// counts for itself.
+//
+// It also holds what outlives a config reload: who came at what pace, who is banned, which
+// User-Agents were read, and the last good robots.txt of each source.
+type App struct {
+	// The Redis or Valkey in which a fleet of Caddys shares paces, bans and the report.
+	// Default: none, each Caddy counts for itself.
+	Share *Share `json:"share,omitempty"`
+
+	// The DNS server that is asked to verify robots, as an address with or without port.
+	// Default: the system's.
+	Resolver string `json:"resolver,omitempty"`
+
+	crawlers   *crawler.Cache
+	memory     *ratelimit.Memory // paces and bans of this process
+	limiter    ratelimit.Limiter // memory, or the fleet's
+	queue      *ratelimit.Queue
+	traps      *enforce.Traps
+	policies   *policies.Cache
+	counts     *metrics.Counts
+	ledger     *storage.Ledger
+	bans       *storage.Keeper
+	publisher  *fleet.Publisher
+	fleet      *fleet.Fleet // nil: none
+	signatures *webbotauth.Verifier
+	dns        *dns.Verifier
+
+	ctx     caddy.Context
+	log     *zap.Logger
+	events  *caddyevents.App
+	readers chan struct{} // has room for as many readers of robots.txt as may be checked at a time
+	started started
+	keep    struct{ ledger, bans sync.Once }
+	leave   []func() // let go of what is held
+
+	mu       sync.Mutex // guards handlers
+	handlers []*Handler
+}
+
+// CaddyModule returns the Caddy module information.
+func (App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "robots", New: func() caddy.Module { return new(App) }}
+}
+
+// Provision takes hold of what the process remembers.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.ctx, a.log = ctx, ctx.Logger()
+	a.readers = make(chan struct{}, maxReaders)
+	if err := a.Validate(); err != nil {
+		return err
+	}
+	if err := a.acquire(); err != nil {
+		return err
+	}
+	events, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	a.events = events.(*caddyevents.App)
+	if err := a.events.On(startedEvent, &a.started); err != nil {
+		a.log.Warn("no events are emitted, and metrics of robots.txt are missing", zap.Error(err))
+	}
+	return ctx.GetMetricsRegistry().Register(metrics.Collector{Counts: a.counts, State: a.metricsState})
+}
+
+// Validate returns an error for an option that makes no sense.
+func (a *App) Validate() error {
+	if a.Resolver != "" {
+		host, _, _ := strings.Cut(a.Resolver, ":")
+		_, err := netip.ParseAddrPort(a.Resolver)
+		_, err2 := netip.ParseAddr(a.Resolver)
+		if err != nil && err2 != nil && (host == "" || strings.ContainsAny(a.Resolver, "/ ")) {
+			return fmt.Errorf("resolver: %q is not a server; write its address, such as 9.9.9.9 or 127.0.0.1:5353", a.Resolver)
+		}
+	}
+	return a.Share.check()
+}
+
+// Start implements caddy.App. The handlers do all the work.
+func (a *App) Start() error { return nil }
+
+// Stop implements caddy.App.
+func (a *App) Stop() error { return nil }
+
+// Cleanup lets go of what outlives this config. It also runs after a Provision that did not end
+// well.
+func (a *App) Cleanup() error {
+	for _, leave := range slices.Backward(a.leave) {
+		leave()
+	}
+	return nil
+}
+
+// appOf returns the app of the config that ctx belongs to.
+func appOf(ctx caddy.Context) (*App, error) {
+	app, err := ctx.App("robots")
+	if err != nil {
+		return nil, err
+	}
+	return app.(*App), nil
+}
+
+// activeApp returns the app of the config that runs, nil where none has one.
+func activeApp() *App {
+	app, err := caddy.ActiveContext().AppIfConfigured("robots")
+	if err != nil {
+		return nil
+	}
+	return app.(*App)
+}
+
+// add makes a handler known, until remove is called.
+func (a *App) add(h *Handler) (remove func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.handlers = append(a.handlers, h)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.handlers = slices.DeleteFunc(a.handlers, func(other *Handler) bool { return other == h })
+	}
+}
+
+// all returns the handlers of the config, the newest first.
+func (a *App) all() []*Handler {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	handlers := slices.Clone(a.handlers)
+	slices.Reverse(handlers)
+	return handlers
+}
+
+// startedEvent is what Caddy emits when all apps of a config have started. From then on nothing
+// in the config changes.
+const startedEvent = "started"
+
+// maxWaiting bounds what waits for the start, should a config never start.
+const maxWaiting = 1 << 16
+
+// started holds what has to wait until Caddy has started: what looks at other parts of the
+// config, which are provisioned at the same time. It is safe for concurrent use. The zero
+// started has not happened.
+type started struct {
+	mu      sync.Mutex // guards the fields below
+	over    bool
+	waiting []func()
+}
+
+// then calls f once Caddy has started: at once, if it has. What was to be called before is over
+// by then.
+func (s *started) then(f func()) {
+	s.mu.Lock()
+	if !s.over {
+		if len(s.waiting) < maxWaiting {
+			s.waiting = append(s.waiting, f)
+		}
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	f()
+}
+
+// isOver reports whether Caddy has started.
+func (s *started) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// Handle implements caddyevents.Handler: it is told that Caddy has started.
+func (s *started) Handle(context.Context, caddy.Event) error {
+	for {
+		waiting := s.next()
+		if waiting == nil {
+			return nil
+		}
+		for _, f := range waiting {
+			f()
+		}
+	}
+}
+
+// next returns what is to be called. When there is nothing left, the waiting is over.
+func (s *started) next() []func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting := s.waiting
+	s.over, s.waiting = waiting == nil, nil
+	return waiting
+}
+
+// parseGlobalOption reads the global option. Syntax:
+//
+//	robots {
+//		share    <redis url> [within <duration>]
+//		resolver <address>
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Err("the global option robots was set already; write it once")
+	}
+	app := new(App)
+	err := parseBlock(d, nil, func(option string) error {
+		switch option {
+		case "share":
+			return app.parseShare(d)
+		case "resolver":
+			if err := oneArgument(d, option, &app.Resolver, "the address of a DNS server, such as 9.9.9.9"); err != nil {
+				return err
+			}
+		default:
+			return d.Errf("unrecognized global robots option %q; the options are resolver, share", option)
+		}
+		if err := app.Validate(); err != nil {
+			return d.WrapErr(err)
+		}
+		return nil
+	})
+	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, err
+}
+
+func (a *App) parseShare(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	switch {
+	case len(values) == 3 && values[1] == "within":
+		timeout, err := caddy.ParseDuration(values[2])
+		if err != nil || timeout <= 0 {
+			return d.Errf("share: %q is not a duration; write one behind within, such as 50ms", values[2])
+		}
+		a.Share = &Share{URL: values[0], Timeout: caddy.Duration(timeout)}
+	case len(values) == 1:
+		a.Share = &Share{URL: values[0]}
+	default:
+		return d.Err("share: write the URL of a Redis, such as redis://127.0.0.1:6379, and if need be within and a duration")
+	}
+	if err := a.Share.check(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// Share is where a fleet of Caddys counts together. While it is slow or gone, each Caddy goes
+// on with what it knows itself; no request waits longer than the timeout or fails for it.
+type Share struct {
+	// The Redis or Valkey, as a URL: redis://, rediss:// (TLS) or unix://, with user,
+	// password and database where there are any, and with further nodes of a cluster as
+	// `addr` in its query. Placeholders such as {env.REDIS_URL} are replaced.
+	URL string `json:"url"`
+
+	// How long a request waits for an answer, from 1ms to 10s. Default: 50ms.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+}
+
+const (
+	minShareTimeout = time.Millisecond
+	maxShareTimeout = 10 * time.Second
+)
+
+// check returns an error for what can be told from the config alone: not for a URL that
+// placeholders make.
+func (s *Share) check() error {
+	if s == nil {
+		return nil
+	}
+	if d := time.Duration(s.Timeout); d != 0 && (d < minShareTimeout || d > maxShareTimeout) {
+		return fmt.Errorf("share: within %s: write a duration from %s to %s", d, minShareTimeout, maxShareTimeout)
+	}
+	if strings.Contains(s.URL, "{") {
+		return nil
+	}
+	if err := fleet.Check(s.URL, time.Duration(s.Timeout)); err != nil {
+		return fmt.Errorf("share: %w", err)
+	}
+	return nil
+}
+
+// address returns the URL with its placeholders replaced.
+func (s *Share) address() (string, error) {
+	url, err := caddy.NewReplacer().ReplaceOrErr(s.URL, true, true)
+	if err != nil {
+		return "", fmt.Errorf("share: the URL cannot be read: %w; write one such as redis://127.0.0.1:6379 or {env.REDIS_URL}", err)
+	}
+	return url, nil
+}
+
+// nodeName is the name of this Caddy in its fleets.
+func nodeName() (string, error) {
+	id, err := caddy.InstanceID()
+	if err != nil {
+		return "", fmt.Errorf("this Caddy has no lasting name: %w; let it write to %s", err, caddy.AppDataDir())
+	}
+	return id.String(), nil
+}
+
+// nodeNameFile is where Caddy keeps that name.
+func nodeNameFile() string { return filepath.Join(caddy.AppDataDir(), "instance.uuid") }
+
+// Interface guards
+var (
+	_ caddy.App           = (*App)(nil)
+	_ caddy.Provisioner   = (*App)(nil)
+	_ caddy.Validator     = (*App)(nil)
+	_ caddy.CleanerUpper  = (*App)(nil)
+	_ caddyevents.Handler = (*started)(nil)
+)

@@ -1,0 +1,254 @@
+package caddymodule
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/internal/cli"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+	caddycmd.RegisterCommand(cli.Command())
+}
+
+// Handler makes the site's own robots.txt binding: robots that fetch what it disallows
+// are answered 403, robots that come faster or at other hours than it tells them are
+// answered 429 with Retry-After. People's browsers pass, and so does every app or
+// library that no record of the file names. /robots.txt itself is always served.
+//
+// Without any option it takes the rules from what `GET /robots.txt` answers on the same
+// host through this same server.
+//
+// A refusal goes through Caddy's error handling, so `handle_errors` can answer it; where
+// the site has no error routes that match, a short text explains which robot it was taken
+// for, which line of robots.txt decided and when to come back.
+//
+// These placeholders are set on requests that were refused, would have been refused
+// (where the option says observe), or were exempt:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `banned`, `impostor` or `exempt`
+// `{http.robots.robot}` | The robot's name, as in its User-Agent
+// `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
+// `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked
+// `{http.robots.record}` | The value of the User-agent line of the record that binds it
+// `{http.robots.rule}` | The line of robots.txt that decided, as written; of a ban, the last that was disobeyed
+// `{http.robots.line}` | The number of that line
+// `{http.robots.retry_after}` | Seconds until a request would pass, for 429 and for a ban
+type Handler struct {
+	// Where the rules come from, joined in this order, each under a comment that says where
+	// it is from. Default: what this server answers to `GET /robots.txt` on the host of the
+	// request.
+	Sources []policies.Source `json:"sources,omitempty"`
+
+	// Answer /robots.txt with the very text that is enforced, also when it is empty. Needs
+	// sources. Default: false, /robots.txt is served by whatever else serves the site.
+	Serve bool `json:"serve,omitempty"`
+
+	// How often the sources are looked at again, in the background. Cache-Control and
+	// Expires of a robots.txt can lengthen it, up to 24 hours. Default: 1m.
+	Refresh caddy.Duration `json:"refresh,omitempty"`
+
+	// What holds while no rules could be loaded yet (robots.txt answers 5xx, times out,
+	// is cut short or cannot be read, and never did better): `allow` or `deny`. Once
+	// rules were loaded, a failure never unloads them. Default: allow.
+	Unreachable string `json:"unreachable,omitempty"`
+
+	// How many bytes of each source are read; the cut is at the last whole line.
+	// Default: 512000 (500 KiB, as RFC 9309 asks).
+	MaxSize int64 `json:"max_size,omitempty"`
+
+	// Which standard reads the file: `rfc9309`, `draft1996` or `norobots1994`.
+	// Default: rfc9309.
+	Dialect string `json:"dialect,omitempty"`
+
+	// How a record's User-agent value finds its robot: `substring`, it occurs in the
+	// User-Agent header, in any case of letters; `token`, it equals a product token of
+	// the header. Default: substring.
+	Match string `json:"match,omitempty"`
+
+	// Whom the `*` record binds: `robots`, those that say they are one and clients
+	// without a User-Agent; `clients`, HTTP libraries and apps too; `everyone`, browsers
+	// too; `nobody`. Default: robots.
+	Unnamed string `json:"unnamed,omitempty"`
+
+	// Who is left alone: addresses and CIDR ranges, `private_ranges`, or a text that
+	// occurs in the User-Agent header, in any case of letters.
+	Exempt []string `json:"exempt,omitempty"`
+
+	// Texts of User-Agents, in any case of letters, that are robots' although they do not
+	// say so in a way that is known.
+	TreatAsRobot []string `json:"treat_as_robot,omitempty"`
+
+	// Paths that no person is led to and that the `*` record of robots.txt disallows; one
+	// that ends in a slash stands for all below it. Whoever fetches one is a robot,
+	// whatever it calls itself, and from then on bound by the `*` record. Browsers that
+	// fetch ahead of their user, or that a page of another site leads there, do not count. A
+	// path that robots.txt does not disallow to all catches nobody, and the log says so when
+	// the rules are loaded.
+	Trap []string `json:"trap,omitempty"`
+
+	// How long a client that fetched one counts as a robot: the same address with the same
+	// User-Agent. Default: 24h.
+	TrapFor caddy.Duration `json:"trap_for,omitempty"`
+
+	// How robots prove that they are who they say. Default: nobody is asked.
+	Verify *Verify `json:"verify,omitempty"`
+
+	// What is done with a client that claims to be a robot it is not: `unnamed`, it is
+	// judged as a robot that no record names; `refuse` (403); or `observe`, noted and judged
+	// as who it says it is. Default: unnamed.
+	Impostors string `json:"impostors,omitempty"`
+
+	// What is done with a robot that asks for a disallowed path: `refuse` (403), `observe`
+	// (noted in the log, served) or `pace` (served at the rate of disallowed_pace, beyond
+	// it 429 with Retry-After). Default: refuse.
+	Disallowed string `json:"disallowed,omitempty"`
+
+	// The rate for `"disallowed": "pace"`, as Request-rate states it: `1/1m`, one document a
+	// minute. Where the robot's record states a slower pace, that holds.
+	DisallowedPace string `json:"disallowed_pace,omitempty"`
+
+	// What is done with a robot that comes faster than Crawl-delay, Request-rate or
+	// default_pace allow: `refuse` (429 with Retry-After), `observe`, or `wait` (the request
+	// is held until its time if that is within max_wait, else refused). Default: refuse.
+	TooFast string `json:"too_fast,omitempty"`
+
+	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m.
+	MaxWait caddy.Duration `json:"max_wait,omitempty"`
+
+	// The pace of robots whose record states none, or that are bound by no record, as
+	// Request-rate states it: `1/5s`. Default: none.
+	DefaultPace string `json:"default_pace,omitempty"`
+
+	// What is done with a robot that comes outside the Visit-time of its record:
+	// `refuse` (429, Retry-After until the window opens) or `observe`. Default: refuse.
+	OffHours string `json:"off_hours,omitempty"`
+
+	// After a change of robots.txt, how long a robot that has not fetched the new one may still
+	// do what the one before allowed: its paths, its pace and its hours. Up to 30d. Default: 0.
+	Grace caddy.Duration `json:"grace,omitempty"`
+
+	// When a robot that disobeys again and again is refused altogether, but for
+	// /robots.txt. A robot that is verified answers for all its requests; any other one
+	// together with its address. Default: never.
+	Ban *Ban `json:"ban,omitempty"`
+
+	// Keep whole addresses with the evidence of disobedience, for the report and the admin
+	// API. Default: false, only their networks are kept (/24 or, of IPv6, /48).
+	WholeAddresses bool `json:"whole_addresses,omitempty"`
+
+	// Which statements of robots.txt are repeated as response headers, to everyone:
+	// `timegate`, `content_usage`, `noindex`, `sitemap`, `license`. Headers that the site
+	// sets itself stay as they are. Default: none.
+	Announce []string `json:"announce,omitempty"`
+
+	// Judge and log everything, refuse nothing: the safe first week. It overrides
+	// impostors, disallowed, too_fast, off_hours and ban. Default: false.
+	Observe bool `json:"observe,omitempty"`
+
+	ctx      caddy.Context
+	app      *App
+	settings settings
+	engine   *enforce.Engine
+	policies *policies.Loader
+	prover   *proof.Prover // nil: nobody is asked
+	log      *zap.Logger
+	now      func() time.Time
+	sites    atomic.Pointer[metrics.Sites] // nil until Caddy has started or a request came
+	thinner  thinner
+	leave    []func() // end what this handler has begun
+}
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.robots",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision reads the options, loads the sources that need no network, and starts the background
+// refresh. A robots.txt that cannot be had is never an error here: the site is served and the
+// log says what is wrong.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	var err error
+	if h.settings, err = h.readOptions(); err != nil {
+		return err
+	}
+	if h.app, err = appOf(ctx); err != nil {
+		return err
+	}
+	h.ctx, h.log = ctx, sampled(ctx.Logger())
+	if h.now == nil {
+		h.now = time.Now
+	}
+	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if h.Ban != nil || h.app.Share != nil {
+		h.app.keepBans()
+	}
+	h.app.keepLedger()
+	background, stop := context.WithCancel(context.Background())
+	h.leave = append(h.leave, stop, h.app.add(h))
+	h.policies = policies.New(h.app.policies, policies.Config{
+		Sources: h.Sources, Reading: h.settings.reading, Match: h.settings.match, Refresh: h.settings.refresh,
+		DenyUnknown: h.settings.denyUnknown, Traps: h.Trap, Log: h.log, Now: h.now, Storage: ctx.Storage(), Loaded: h.loaded,
+	})
+	h.engine = &enforce.Engine{
+		Options: h.settings.Options, Policies: h.policies, Limiter: h.app.limiter, Bans: h.app.memory.Bans(),
+		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger,
+	}
+	if h.Verify != nil {
+		h.prover = h.newProver(background)
+		h.engine.Prover = h.prover
+	}
+	h.app.started.then(func() { h.findSites(server) })
+	h.policies.Start(background)
+	return nil
+}
+
+// newHolder makes what holds requests, until the server shuts down or the handler ends: Cleanup
+// comes after the last request.
+func (h *Handler) newHolder(server *caddyhttp.Server) *ratelimit.Holder {
+	closing := make(chan struct{})
+	release := sync.OnceFunc(func() { close(closing) })
+	if server != nil {
+		server.RegisterOnShutdown(release)
+	}
+	h.leave = append(h.leave, release)
+	return &ratelimit.Holder{Queue: h.app.queue, Limiter: h.app.limiter, MaxWait: h.settings.maxWait, Now: h.now, Closing: closing}
+}
+
+// Validate returns an error for options that make no sense together.
+func (h *Handler) Validate() error { return h.checkTogether(h.settings) }
+
+// Cleanup ends what the handler does in the background. It also runs after a Provision that did
+// not end well.
+func (h *Handler) Cleanup() error {
+	for _, leave := range h.leave {
+		leave()
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,217 @@
+package caddymodule
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+)
+
+const (
+	// perSecond is how many lines of each message are logged, and how many refusals are
+	// emitted as events, in a second; beyond it, one in oneIn. A flood of robots, or of made-up
+	// hosts, must not fill a disk nor slow down the site.
+	perSecond = 100
+	oneIn     = 100
+)
+
+func sampled(log *zap.Logger) *zap.Logger {
+	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Second, perSecond, oneIn)
+	}))
+}
+
+// tell makes a verdict known: to the log, one line for each request that was or would have been
+// refused; to the access log; to the placeholders; and to who listens for events. It is never
+// called for a request that is simply allowed, which must cost next to nothing.
+func (h *Handler) tell(x *exchange) {
+	v := &outcome{x.verdict} // lives as long as the request, which x need not
+	r := x.r
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(v.placeholder)
+	}
+	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Set(zap.Object("robots", v))
+	}
+	if v.Kind == enforce.Exempt {
+		return
+	}
+	if v.Refused {
+		h.emitRefusal(x, v)
+	}
+	message := "robot refused"
+	if !v.Refused {
+		message = "robot observed, not refused"
+	}
+	if entry := h.log.Check(zap.InfoLevel, message); entry != nil {
+		entry.Write(zap.Inline(v), zap.String("reason", v.Reason()),
+			zap.String("method", x.request.Method), zap.String("host", r.Host), zap.String("uri", x.request.Target),
+			zap.String("client_ip", x.request.Address), zap.String("user_agent", x.request.UserAgent))
+	}
+}
+
+// tellBan tells the log of a ban that a request has brought about.
+func (h *Handler) tellBan(v *enforce.Verdict) {
+	message := "robot banned"
+	if h.Observe {
+		message = "robot observed, not banned"
+	}
+	ban := v.NewBan
+	h.log.Info(message, zap.String("robot", v.Who.Name), zap.String("class", v.Who.Class.String()),
+		zap.String("host", ban.Key.Site), zap.String("address", ban.Address), zap.Time("until", ban.Until),
+		zap.Int("line", ban.Line), zap.String("rule", ban.Rule), zap.String("reason", v.Reason()))
+}
+
+// outcome is a verdict as placeholders and logs show it.
+type outcome struct{ enforce.Verdict }
+
+const placeholderPrefix = "http.robots."
+
+// placeholder answers for {http.robots.*}.
+func (v *outcome) placeholder(key string) (any, bool) {
+	name, ours := strings.CutPrefix(key, placeholderPrefix)
+	if !ours {
+		return nil, false
+	}
+	switch name {
+	case "verdict":
+		return v.Kind.String(), true
+	case "robot":
+		return v.Who.Name, true
+	case "class":
+		return v.Who.Class.String(), true
+	case "verified":
+		return v.Proof.Word(), true
+	case "record":
+		return v.Decision.Binding.Token(), true
+	case "rule":
+		return v.Rule, true
+	case "line":
+		return v.Line, true
+	case "retry_after":
+		return v.RetrySeconds(), true
+	}
+	return nil, false
+}
+
+// MarshalLogObject implements zapcore.ObjectMarshaler: the same facts, under the same names, as
+// the placeholders.
+func (v *outcome) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	enc.AddString("verdict", v.Kind.String())
+	enc.AddString("robot", v.Who.Name)
+	enc.AddString("class", v.Who.Class.String())
+	if v.Proof.Claimed != "" {
+		enc.AddString("claimed", v.Proof.Claimed)
+		enc.AddString("verified", v.Proof.Word())
+	}
+	if binding := v.Decision.Binding; binding != nil {
+		enc.AddString("record", binding.Token())
+		enc.AddInt("record_line", binding.Line())
+	}
+	if v.Rule != "" {
+		enc.AddString("rule", v.Rule)
+	}
+	if v.Line > 0 {
+		enc.AddInt("line", v.Line)
+	}
+	if v.RetryAfter > 0 {
+		enc.AddInt64("retry_after", v.RetrySeconds())
+	}
+	return nil
+}
+
+// The events that this module emits, by Caddy's events app. docs/caddyfile.md lists their data.
+const (
+	refusedEvent = "robots_refused"
+	changedEvent = "robots_policy_changed"
+)
+
+// listens reports whether anybody wants to know of an event. Before Caddy has started, somebody
+// may begin to listen at any time.
+func (h *Handler) listens(name string) bool {
+	return h.app.started.isOver() && h.ctx.Err() == nil && h.app.events.ShouldEmit(name)
+}
+
+// emitRefusal tells who listens of a refused request.
+func (h *Handler) emitRefusal(x *exchange, v *outcome) {
+	if !h.listens(refusedEvent) {
+		return
+	}
+	leftOut, ok := h.thinner.pass(h.now())
+	if !ok {
+		return
+	}
+	h.app.events.Emit(h.ctx, refusedEvent, map[string]any{
+		"verdict": v.Kind.String(), "reason": v.Reason(),
+		"robot": v.Who.Name, "class": v.Who.Class.String(), "standing": v.Proof.Word(),
+		"site": x.request.Host, "method": x.request.Method, "uri": x.request.Target, "client_ip": x.request.Address,
+		"record": v.Decision.Binding.Token(), "rule": v.Rule, "line": v.Line,
+		"status": statusOf(&v.Verdict), "retry_after": v.RetrySeconds(), "left_out": leftOut,
+	})
+}
+
+// loaded makes the end of a load of robots.txt known to metrics and events, as soon as Caddy has
+// started.
+func (h *Handler) loaded(l *policies.Load) {
+	h.app.started.then(func() {
+		sites := h.sitesFor(l.Host)
+		for _, site := range sites {
+			site.Load(l.Result())
+		}
+		if l.IsChange() && h.listens(changedEvent) {
+			h.emitChange(l, sites)
+		}
+	})
+}
+
+// emitChange tells who listens of a robots.txt that is another than before, on the sites it is
+// for.
+func (h *Handler) emitChange(l *policies.Load, sites []*metrics.Site) {
+	host := l.Host
+	if host == "" {
+		names := make([]string, len(sites))
+		for i, s := range sites {
+			names[i] = s.Name
+		}
+		host = strings.Join(names, " ")
+	}
+	in, out := l.ChangedLines()
+	h.app.events.Emit(h.ctx, changedEvent, map[string]any{
+		"host": host, "version": l.Rules.Version, "previous_version": l.Previous.Version,
+		"lines_in": len(in), "lines_out": len(out), "octets": len(l.Rules.Text),
+		"records": len(l.Rules.File.Groups), "rules": l.Rules.RuleCount(), "diagnostics": len(l.Rules.Diagnostics),
+	})
+}
+
+// thinner lets the first events of a second pass, and of the others one in oneIn. It is safe for
+// concurrent use. The zero thinner has let nothing pass.
+type thinner struct {
+	mu      sync.Mutex // guards the fields below
+	second  int64
+	events  int // in that second
+	leftOut int // since the last one that passed
+}
+
+// pass reports whether an event passes and, if so, how many did not since the last one that did.
+func (t *thinner) pass(now time.Time) (leftOut int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if second := now.Unix(); second != t.second {
+		t.second, t.events = second, 0
+	}
+	t.events++
+	if t.events > perSecond && (t.events-perSecond)%oneIn != 0 {
+		t.leftOut++
+		return 0, false
+	}
+	leftOut, t.leftOut = t.leftOut, 0
+	return leftOut, true
+}

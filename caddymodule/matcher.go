@@ -1,0 +1,174 @@
+package caddymodule
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types/ref"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+)
+
+func init() {
+	caddy.RegisterModule(MatchCrawler{})
+}
+
+// MatchCrawler matches requests from robots, as their User-Agent states them: all of
+// them, or those of certain names. It never matches a person's browser.
+//
+// With it, robots can be sent elsewhere with Caddy's own directives. It decides nothing
+// about robots.txt.
+type MatchCrawler struct {
+	// The names of the robots, each as a User-agent line of robots.txt would have it: it
+	// matches robots in whose User-Agent it occurs, in any case of letters, and the app or
+	// HTTP library whose first product token it equals (`curl`). `*` is every robot.
+	// Default: every robot.
+	Names []string `json:"names,omitempty"`
+
+	// What a `robots` directive with `verify`, which the request has passed before, found of
+	// the robot's claim: `verified`, `impostor` or `unverified` (not checked, or not in
+	// time). Default: whatever it found.
+	Verified []string `json:"verified,omitempty"`
+
+	app      *App
+	standing []enforce.Standing
+}
+
+// CaddyModule returns the Caddy module information.
+func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.matchers.crawler",
+		New: func() caddy.Module { return new(MatchCrawler) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	crawler [<name>...] [verified] [unverified] [impostor]
+//
+// Several of them in one set are one, with all their names.
+func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		m.add(d.RemainingArgs())
+		if d.NextBlock(0) {
+			return d.Err("crawler takes no block; write the robots' names behind it")
+		}
+	}
+	if err := m.check(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// standings are the words for what is known of a claim.
+var standings = map[string]enforce.Standing{
+	"verified": enforce.Verified, "unverified": enforce.Unverified, "impostor": enforce.Impostor,
+}
+
+// add takes words as they stand behind the matcher's name.
+func (m *MatchCrawler) add(words []string) {
+	for _, word := range words {
+		if _, ok := standings[word]; ok {
+			m.Verified = append(m.Verified, word)
+		} else {
+			m.Names = append(m.Names, word)
+		}
+	}
+}
+
+// check returns an error for names that would match everything.
+func (m *MatchCrawler) check() error {
+	for _, name := range m.Names {
+		if strings.TrimSpace(name) == "" {
+			return errors.New(`crawler: an empty name names no robot; write crawler alone to match every robot`)
+		}
+	}
+	for _, word := range m.Verified {
+		if _, ok := standings[word]; !ok {
+			return errors.New("crawler: verified: \"" + word + "\" is unknown; write verified, unverified or impostor")
+		}
+	}
+	return nil
+}
+
+// Provision gets hold of what is known of User-Agents in this process.
+func (m *MatchCrawler) Provision(ctx caddy.Context) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	for _, word := range m.Verified {
+		m.standing = append(m.standing, standings[word])
+	}
+	var err error
+	m.app, err = appOf(ctx)
+	return err
+}
+
+// Match reports whether r comes from one of the robots.
+func (m MatchCrawler) Match(r *http.Request) bool {
+	who := m.app.crawlers.Identify(userAgent(r))
+	status, checked := provedIn(allVariables(r))
+	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
+		return false
+	}
+	if len(m.Names) == 0 {
+		// Whoever was checked is a robot, also one that only its signature shows.
+		return who.Class == crawler.Robot || checked
+	}
+	for _, name := range m.Names {
+		switch who.Class {
+		case crawler.Robot:
+			if name == "*" || enforce.ContainsFold(who.Text, name) {
+				return true
+			}
+		case crawler.App:
+			if len(who.Products) > 0 && strings.EqualFold(who.Products[0], name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// MatchWithError reports whether r comes from one of the robots. It never returns an error.
+func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
+	return m.Match(r), nil
+}
+
+// CELLibrary makes the matcher a function of CEL expressions. Example:
+//
+//	expression crawler('*') && !crawler('Googlebot', 'bingbot')
+func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+	return caddyhttp.CELMatcherImpl(
+		"crawler", "crawler_match_request_list",
+		[]*cel.Type{cel.ListType(cel.StringType)},
+		func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
+			names, err := data.ConvertToNative(reflect.TypeFor[[]string]())
+			if err != nil {
+				return nil, err
+			}
+			var m MatchCrawler
+			m.add(names.([]string))
+			if err := m.Provision(ctx); err != nil {
+				return nil, err
+			}
+			return m, nil
+		},
+	)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*MatchCrawler)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchCrawler)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchCrawler)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchCrawler)(nil)
+)

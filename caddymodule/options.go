@@ -1,0 +1,338 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+const (
+	defaultRefresh = time.Minute
+	defaultTrapFor = 24 * time.Hour
+	minRefresh     = time.Second // less would make the refresh a load of its own
+	maxMaxSize     = 16 << 20
+	maxGrace       = 30 * 24 * time.Hour
+	maxBan         = 366 * 24 * time.Hour // of both times of a ban
+)
+
+// What the options that take one word may be, for a person.
+const (
+	listDialect     = "rfc9309, draft1996 or norobots1994"
+	listMatch       = "substring or token"
+	listUnnamed     = "robots, clients, everyone or nobody"
+	listDisallowed  = "refuse, observe or pace <rate>"
+	listTooFast     = "refuse, observe or wait <duration>"
+	listOffHours    = "refuse or observe"
+	listUnreachable = "allow or deny"
+	listImpostors   = "unnamed, refuse or observe"
+)
+
+// settings is what the options of a Handler mean, with the defaults filled in. It does not
+// change after it was made.
+type settings struct {
+	enforce.Options
+	reading     robotsrules.Options
+	match       robotsrules.Match
+	refresh     time.Duration
+	denyUnknown bool          // unreachable deny
+	maxWait     time.Duration // too_fast wait
+	serve       bool
+	announce    policies.Statements
+
+	// browsersToo says that browsers are not passed on at once: they may be bound, be robots at
+	// a second look, be answered with the rules, or have statements announced.
+	browsersToo bool
+
+	// needsScheme says that somebody asks for the scheme of a request.
+	needsScheme bool
+}
+
+// readOptions gives the meaning of h's options, or an error that says which one is wrong and
+// what to write instead. It depends on nothing else.
+func (h *Handler) readOptions() (settings, error) {
+	s := settings{refresh: time.Duration(h.Refresh), serve: h.Serve, maxWait: time.Duration(h.MaxWait)}
+	s.Observe, s.Grace, s.TrapFor = h.Observe, time.Duration(h.Grace), time.Duration(h.TrapFor)
+	s.TreatAsRobot, s.Trap = h.TreatAsRobot, h.Trap
+	s.Signatures = h.Verify != nil && h.Verify.Signature
+	s.reading.MaxBytes = robotsrules.DefaultMaxBytes
+	if h.MaxSize != 0 {
+		s.reading.MaxBytes = int(h.MaxSize)
+	}
+	if s.refresh == 0 {
+		s.refresh = defaultRefresh
+	}
+	if s.TrapFor == 0 {
+		s.TrapFor = defaultTrapFor
+	}
+	err := errors.Join(
+		choose(&s.reading.Dialect, "dialect", h.Dialect, robotsrules.ParseDialect, listDialect),
+		choose(&s.match, "match", h.Match, robotsrules.ParseMatch, listMatch),
+		chooseWord(&s.Unnamed, "unnamed", h.Unnamed, unnamedWords, listUnnamed),
+		chooseWord(&s.Disallowed, "disallowed", h.Disallowed, disallowedWords, listDisallowed),
+		chooseWord(&s.TooFast, "too_fast", h.TooFast, tooFastWords, listTooFast),
+		chooseWord(&s.OffHours, "off_hours", h.OffHours, offHoursWords, listOffHours),
+		chooseWord(&s.denyUnknown, "unreachable", h.Unreachable, unreachableWords, listUnreachable),
+		h.checkSources(),
+		h.checkTrap(),
+		checkTexts("treat_as_robot", h.TreatAsRobot),
+		chooseWord(&s.Impostors, "impostors", h.Impostors, impostorsWords, listImpostors),
+		chooseRate(&s.DefaultPace, "default_pace", h.DefaultPace),
+		chooseRate(&s.DisallowedPace, "disallowed pace", h.DisallowedPace),
+	)
+	if err == nil {
+		err = h.readLimits(&s)
+	}
+	if err != nil {
+		return settings{}, err
+	}
+	s.browsersToo = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || s.Signatures || s.serve || s.announce != 0 || s.Unnamed.Binds(crawler.Browser)
+	s.needsScheme = s.Signatures || s.announce&policies.TimeGates != 0
+	return s, nil
+}
+
+// readLimits reads the options that have bounds.
+func (h *Handler) readLimits(s *settings) (err error) {
+	if s.maxWait < 0 || s.maxWait > ratelimit.MaxWait {
+		return fmt.Errorf("too_fast wait: %s: write a duration up to %s", s.maxWait, ratelimit.MaxWait)
+	}
+	if s.Ban, err = h.Ban.policy(); err != nil {
+		return err
+	}
+	if s.Grace < 0 || s.Grace > maxGrace {
+		return fmt.Errorf("grace %s: write a duration up to 30d", s.Grace)
+	}
+	if s.announce, err = parseAnnounce(h.Announce); err != nil {
+		return err
+	}
+	if s.Exempt, err = parseExemptions(h.Exempt); err != nil {
+		return err
+	}
+	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {
+		return fmt.Errorf("refresh %s: write a duration from %s to %s", s.refresh, minRefresh, policies.MaxRefresh)
+	}
+	if h.MaxSize < 0 || h.MaxSize > maxMaxSize {
+		return fmt.Errorf("max_size %d: write a size from 1B to 16MiB", h.MaxSize)
+	}
+	return nil
+}
+
+func (h *Handler) checkSources() error {
+	for i, src := range h.Sources {
+		if err := src.Check(); err != nil {
+			return fmt.Errorf("source %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (h *Handler) checkTrap() error {
+	for _, path := range h.Trap {
+		if !strings.HasPrefix(path, "/") || path == "/" || strings.ContainsAny(path, "*?#") {
+			return fmt.Errorf("trap: %q is not a path that can be a trap; write one such as /trap/ or /private/do-not-fetch.html", path)
+		}
+	}
+	if h.TrapFor < 0 {
+		return fmt.Errorf("trap: for %s: write a duration such as 24h", time.Duration(h.TrapFor))
+	}
+	return nil
+}
+
+// checkTexts returns an error for texts of User-Agents that would occur in any.
+func checkTexts(option string, texts []string) error {
+	for _, text := range texts {
+		if len(strings.TrimSpace(text)) < 3 {
+			return fmt.Errorf("%s: %q occurs in any User-Agent; write at least 3 characters of the robot's own", option, text)
+		}
+	}
+	return nil
+}
+
+// checkTogether returns an error for options that make no sense together; s is what they mean.
+func (h *Handler) checkTogether(s settings) error {
+	if err := h.checkVerify(); err != nil {
+		return err
+	}
+	if err := h.checkIdleTraps(s); err != nil {
+		return err
+	}
+	switch {
+	case s.Disallowed == enforce.Pace && h.DisallowedPace == "":
+		return errors.New("disallowed pace: write the rate too, such as disallowed pace 1/1m")
+	case s.Disallowed != enforce.Pace && h.DisallowedPace != "":
+		return errors.New("disallowed_pace is for disallowed pace; write disallowed pace, or remove disallowed_pace")
+	case s.TooFast == enforce.Wait && s.maxWait == 0:
+		return errors.New("too_fast wait: write how long at the most, such as too_fast wait 10s")
+	case s.TooFast != enforce.Wait && s.maxWait != 0:
+		return errors.New("max_wait is for too_fast wait; write too_fast wait, or remove max_wait")
+	case h.Ban != nil && s.Disallowed != enforce.Refuse && s.TooFast == enforce.Observe && s.Impostors != enforce.ImpostorsRefuse:
+		return errors.New("ban: nothing is refused that would count towards it; remove ban, or write disallowed refuse or too_fast refuse")
+	case h.Serve && len(h.Sources) == 0:
+		return errors.New("serve needs a source: without one the rules are what this site already serves at /robots.txt; " +
+			"remove serve, or add source file, source url or source text")
+	}
+	return nil
+}
+
+// checkIdleTraps returns an error for a trap that the rules do not keep from all robots, where
+// the rules are at hand. Of others the log tells when they are loaded.
+func (h *Handler) checkIdleTraps(s settings) error {
+	var parts []robotsrules.Part
+	for _, src := range h.Sources {
+		if src.Text == "" {
+			return nil
+		}
+		parts = append(parts, robotsrules.Part{Text: src.Text, OnlyDisallowAll: src.OnlyDisallowAll})
+	}
+	if len(parts) == 0 || len(h.Trap) == 0 {
+		return nil
+	}
+	text, _ := robotsrules.Join(parts, s.reading)
+	s.reading.MaxBytes = max(s.reading.MaxBytes, len(text))
+	compiled := robotsrules.Compile(robotsrules.Parse([]byte(text), s.reading), s.match)
+	for _, path := range policies.IdleTraps(compiled, h.Trap) {
+		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
+			"write \"Disallow: %s\" in the record for \"*\"", path, path)
+	}
+	return nil
+}
+
+// Ban says when a robot is refused altogether: after so many disobedient requests within a time,
+// for another. Disobedient is what is refused as disallowed, too fast, or as an impostor's.
+type Ban struct {
+	// How many disobedient requests, from 1 to 1000.
+	Offences int `json:"offences"`
+
+	// The time within which they come.
+	Within caddy.Duration `json:"within"`
+
+	// How long the robot is refused.
+	For caddy.Duration `json:"for"`
+}
+
+// policy returns what the option means, nil if it is not set.
+func (b *Ban) policy() (*ratelimit.BanPolicy, error) {
+	if b == nil {
+		return nil, nil
+	}
+	p := &ratelimit.BanPolicy{Offences: b.Offences, Within: time.Duration(b.Within), For: time.Duration(b.For)}
+	if p.Offences < 1 || p.Offences > ratelimit.MaxOffences {
+		return nil, fmt.Errorf("ban: %d disobedient requests: write a number from 1 to %d", p.Offences, ratelimit.MaxOffences)
+	}
+	for _, d := range []time.Duration{p.Within, p.For} {
+		if d < time.Second || d > maxBan {
+			return nil, fmt.Errorf("ban: %s: write a duration from 1s to 366d", d)
+		}
+	}
+	return p, nil
+}
+
+// parseExemptions reads the values of the exempt option: an address, a CIDR range, the word
+// private_ranges, or any other text, which is looked for in the User-Agent.
+func parseExemptions(values []string) (e enforce.Exemptions, err error) {
+	for _, value := range values {
+		switch {
+		case value == "private_ranges":
+			inner, err := parseExemptions(caddyhttp.PrivateRangesCIDR())
+			if err != nil {
+				return inner, err
+			}
+			e.Ranges = append(e.Ranges, inner.Ranges...)
+		case strings.Trim(value, "0123456789abcdefABCDEF:./") == "" && strings.ContainsAny(value, ".:/"):
+			prefix, err := parseRange(value)
+			if err != nil {
+				return enforce.Exemptions{}, fmt.Errorf("exempt: %q is not an address or CIDR range; "+
+					"write one such as 192.0.2.0/24, private_ranges, or a text of the User-Agent", value)
+			}
+			e.Ranges = append(e.Ranges, prefix)
+		case strings.TrimSpace(value) == "":
+			return enforce.Exemptions{}, fmt.Errorf("exempt: %q would exempt every client; "+
+				"write an address, a CIDR range, private_ranges, or a text of the User-Agent", value)
+		default:
+			e.Texts = append(e.Texts, value)
+		}
+	}
+	return e, nil
+}
+
+// parseRange reads a CIDR range or a single address.
+func parseRange(value string) (netip.Prefix, error) {
+	if strings.Contains(value, "/") {
+		prefix, err := netip.ParsePrefix(value)
+		return prefix.Masked(), err
+	}
+	addr, err := netip.ParseAddr(value)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return addr.Prefix(addr.BitLen())
+}
+
+// The words of the options.
+var (
+	unnamedWords = map[string]enforce.Unnamed{
+		"robots": enforce.UnnamedRobots, "clients": enforce.UnnamedClients,
+		"everyone": enforce.UnnamedEveryone, "nobody": enforce.UnnamedNobody,
+	}
+	disallowedWords  = map[string]enforce.Action{"refuse": enforce.Refuse, "observe": enforce.Observe, "pace": enforce.Pace}
+	tooFastWords     = map[string]enforce.Action{"refuse": enforce.Refuse, "observe": enforce.Observe, "wait": enforce.Wait}
+	offHoursWords    = map[string]enforce.Action{"refuse": enforce.Refuse, "observe": enforce.Observe}
+	unreachableWords = map[string]bool{"allow": false, "deny": true}
+	impostorsWords   = map[string]enforce.Impostors{
+		"unnamed": enforce.ImpostorsUnnamed, "refuse": enforce.ImpostorsRefuse, "observe": enforce.ImpostorsObserve,
+	}
+)
+
+// choose reads one word of an option; without one v stays the default.
+func choose[T any](v *T, option, word string, parse func(string) (T, error), list string) error {
+	if word == "" {
+		return nil
+	}
+	parsed, err := parse(word)
+	if err != nil {
+		return fmt.Errorf("%s: %w", option, unknown(word, list))
+	}
+	*v = parsed
+	return nil
+}
+
+// chooseWord is choose for one of some words.
+func chooseWord[T any](v *T, option, word string, words map[string]T, list string) error {
+	return choose(v, option, word, func(word string) (T, error) { return oneOf(word, words, list) }, list)
+}
+
+// chooseRate reads the rate of an option, the zero value where it is not set.
+func chooseRate(v *robotsrules.Rate, option, text string) error {
+	if text == "" {
+		return nil
+	}
+	rate, ok := robotsrules.ParseRate(text)
+	if !ok {
+		return fmt.Errorf("%s: %q is not a rate; write documents/time as in Request-rate, such as 1/10s or 10/1m", option, text)
+	}
+	rate.Text = option + " " + text // as it is told to a robot
+	*v = rate
+	return nil
+}
+
+func oneOf[T any](word string, words map[string]T, list string) (T, error) {
+	v, ok := words[strings.ToLower(word)]
+	if !ok {
+		return v, unknown(word, list)
+	}
+	return v, nil
+}
+
+func unknown(word, list string) error {
+	return fmt.Errorf("%q is unknown; write %s", word, list)
+}

@@ -1,0 +1,93 @@
+package caddymodule
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+)
+
+// refusal is a verdict as the error that Caddy's error handling sees. Its text is made only when
+// somebody asks.
+type refusal struct{ enforce.Verdict }
+
+// Error says in one sentence who was refused and why.
+func (e *refusal) Error() string { return e.Name() + ": " + e.Reason() }
+
+// statusOf is the HTTP status of a refusal.
+func statusOf(v *enforce.Verdict) int {
+	if v.Kind == enforce.TooFast || v.Kind == enforce.OffHours {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusForbidden
+}
+
+// describedByRules leads from a refusal to what it goes by.
+const describedByRules = "<" + policies.Path + `>; rel="describedby"`
+
+// refuse answers the request: by the error routes of the site where there are any for it, else
+// with a short text for a person.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *enforce.Verdict) error {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	switch links := header["Link"]; {
+	case len(links) == 0:
+		header.Set("Link", describedByRules)
+	case !policies.HasRelation(links, "describedby"):
+		header.Add("Link", describedByRules)
+	}
+	if v.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.FormatInt(v.RetrySeconds(), 10))
+	}
+	if err := siteAnswers(r, v); err != nil {
+		return err
+	}
+	status := statusOf(v)
+	body := v.Explain(strconv.Itoa(status)+" "+http.StatusText(status), h.now())
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // a client that is gone needs no answer
+	}
+	return nil
+}
+
+// siteAnswers returns the refusal as an error if an error route of the server matches r with it,
+// so that it, and not this module, is to answer.
+func siteAnswers(r *http.Request, v *enforce.Verdict) error {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || server.Errors == nil || len(server.Errors.Routes) == 0 {
+		return nil
+	}
+	err := caddyhttp.Error(statusOf(v), &refusal{*v})
+	if !anyAnswers(server.Errors.Routes, server.Errors.WithError(r, err)) {
+		return nil
+	}
+	return err
+}
+
+// anyAnswers looks into subroutes, since that is what handle_errors becomes: a route for the
+// site that holds routes for some statuses.
+func anyAnswers(routes caddyhttp.RouteList, r *http.Request) bool {
+	for _, route := range routes {
+		matches, err := route.MatcherSets.AnyMatchWithError(r)
+		if err != nil {
+			return true // the error routes are to deal with it
+		}
+		if !matches {
+			continue
+		}
+		for _, handler := range route.Handlers {
+			subroute, ok := handler.(*caddyhttp.Subroute)
+			if !ok || anyAnswers(subroute.Routes, r) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package caddymodule
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+)
+
+// requestState is what Caddy keeps of one request for all handlers that it meets. The variables
+// are looked up once, since that takes a walk through all contexts. The zero value keeps
+// nothing.
+type requestState struct {
+	vars  map[string]any
+	marks marks
+	saved marks // value last written to vars
+}
+
+// allVariables returns the variables of r as Caddy keeps them.
+func allVariables(r *http.Request) map[string]any {
+	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	return vars
+}
+
+func stateOf(r *http.Request) requestState {
+	vars := allVariables(r)
+	m, _ := vars[marksKey].(marks)
+	return requestState{vars: vars, marks: m, saved: m}
+}
+
+// address returns the client's address as Caddy knows it, trusted_proxies honoured.
+func (s *requestState) address() string {
+	address, _ := s.vars[caddyhttp.ClientIPVarKey].(string)
+	return address
+}
+
+// Request variables.
+const (
+	marksKey     = "robots.marks"
+	proofKey     = "robots.proof"     // for the crawler matcher
+	signatureKey = "robots.signature" // a signature with a nonce is good for one look only
+)
+
+// marks are what handlers tell one another of a request: one that meets two of them, one for
+// the site and one for a part of it, is still one request. They say whether the request was
+// counted against a pace, and which handler notes it: the last one that judged it, or the first
+// that found something against it. One byte, so that a variable holds it without an allocation.
+type marks uint8
+
+const (
+	countedMark marks = 1 << 7
+	claimed           = countedMark - 1 // the last turn: a handler notes the request, whatever others find
+)
+
+// turn returns the last turn that was taken. The zero turn is that of a handler which may not
+// note the request.
+func (m marks) turn() marks { return m &^ countedMark }
+
+func (s *requestState) setTurn(t marks) { s.marks = s.marks&countedMark | t }
+
+// isCounted reports whether the request was counted against a pace.
+func (s *requestState) isCounted() bool { return s.marks&countedMark != 0 }
+
+func (s *requestState) setCounted() { s.marks |= countedMark }
+
+// join takes a turn for a handler that has nothing against the request.
+func (s *requestState) join() (turn marks) {
+	if s.marks.turn() == claimed || s.vars == nil {
+		return 0
+	}
+	s.setTurn(s.marks.turn() + 1)
+	return s.marks.turn()
+}
+
+// claim reports whether a handler that has something against the request is to note it: no
+// other one has claimed it.
+func (s *requestState) claim() bool {
+	if s.marks.turn() == claimed {
+		return false
+	}
+	s.setTurn(claimed)
+	return true
+}
+
+// save lets the handlers behind see the marks. It must be called before the request is passed
+// on, and no variable may be set later: a proxy may read them in the background until long
+// after it has answered.
+func (s *requestState) save() {
+	if s.marks != s.saved && s.vars != nil {
+		s.vars[marksKey], s.saved = s.marks, s.marks
+	}
+}
+
+// isLast reports whether no handler has judged the request since, so that the one with this
+// turn is to note it.
+func (s *requestState) isLast(turn marks) bool {
+	m, _ := s.vars[marksKey].(marks)
+	return turn != 0 && turn == m.turn()
+}
+
+// standingValues are the values of the variable for the matcher. They are made once, so that to
+// set one costs no allocation.
+var standingValues = [...]any{
+	enforce.Unverified: enforce.Unverified, enforce.Verified: enforce.Verified, enforce.Impostor: enforce.Impostor,
+}
+
+// setProof lets the crawler matcher, and handlers behind this one, know what was found of a
+// claim. It reports whether a handler before this one has.
+func (s *requestState) setProof(p *enforce.Proof) (known bool) {
+	_, known = provedIn(s.vars)
+	if s.vars != nil {
+		s.vars[proofKey] = standingValues[p.Standing]
+	}
+	return known
+}
+
+// provedIn returns what a robots directive that the request with these variables has passed
+// found.
+func provedIn(vars map[string]any) (enforce.Standing, bool) {
+	standing, ok := vars[proofKey].(enforce.Standing)
+	return standing, ok
+}

@@ -1,0 +1,198 @@
+package caddymodule
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+)
+
+// ServeHTTP passes people on, which is most of what it does, and has the others judged.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if !h.policies.KnowsServer() {
+		h.learnServer(r)
+	}
+	sent := userAgent(r)
+	who := h.app.crawlers.Identify(sent)
+	if who.Class == crawler.Browser && !h.settings.browsersToo {
+		return next.ServeHTTP(w, r)
+	}
+	return h.serveClient(w, r, next, sent, who)
+}
+
+// exchange is one request with what was decided about it. It does not outlive the request.
+type exchange struct {
+	r       *http.Request
+	state   requestState
+	request enforce.Request
+	verdict enforce.Verdict
+}
+
+// serveClient judges a client that may be bound, and passes it on or refuses it.
+func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, sent string, who *crawler.Identity) error {
+	if sent == policies.FetcherName && h.isOwnFetch(r) {
+		return next.ServeHTTP(w, r)
+	}
+	x := exchange{r: r, state: stateOf(r)}
+	h.fill(&x, sent)
+	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
+	h.observe(&x)
+	announcer := h.announcer(w, &x)
+	if announcer == nil {
+		return h.answer(w, next, &x)
+	}
+	err := h.answer(announcer, next, &x)
+	announcer.finish() // for who answers an error, and for an answer that is empty
+	return err
+}
+
+// answer passes the request on or refuses it, and notes which.
+func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
+	switch {
+	case x.request.Path == policies.Path:
+		return h.serveRobotsTxt(w, next, x)
+	case x.verdict.Kind == enforce.Allowed:
+		return h.serveAllowed(w, next, x)
+	}
+	h.tell(x)
+	if !x.verdict.Refused {
+		return h.serveObserved(w, next, x)
+	}
+	if x.state.claim() {
+		h.note(x, statusOf(&x.verdict))
+	}
+	x.state.save()
+	return h.refuse(w, x.r, &x.verdict)
+}
+
+// fill fills the request for the decision from the one that came: from its request line, before
+// any rewrite.
+func (h *Handler) fill(x *exchange, sent string) {
+	r := x.r
+	u, target := r.URL, r.RequestURI
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		u, target = original.URL, original.RequestURI
+	}
+	if !strings.HasPrefix(target, "/") {
+		target = u.RequestURI() // absolute-form, or a request made in a test
+	}
+	x.request = enforce.Request{
+		Method: r.Method, Host: policies.Host(r.Host), Authority: r.Host,
+		Target: target, Path: enforce.ServedPath(u.Path), Query: u.RawQuery,
+		UserAgent: sent, Header: r.Header,
+		Address: x.state.address(), EarlyData: r.TLS != nil && !r.TLS.HandshakeComplete,
+		At: h.now(), Counted: x.state.isCounted(),
+		CanWait: r.ContentLength == 0, // else the end of its client is not noticed before the body is read
+	}
+	if h.settings.needsScheme {
+		x.request.Scheme = schemeOf(r)
+	}
+}
+
+// observe notes what else the decision brought about: a claim that was checked, a client that
+// was caught, a ban.
+func (h *Handler) observe(x *exchange) {
+	v := &x.verdict
+	if v.Counted {
+		x.state.setCounted()
+	}
+	if v.Proof.Claimed != "" && v.Version != "" && !x.state.setProof(&v.Proof) {
+		h.app.counts.Verification(&v.Proof)
+	}
+	if c := v.Trapped; c != nil {
+		h.log.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
+			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
+	}
+	if v.NewBan != nil {
+		h.app.counts.NewBans.Add(1)
+		h.tellBan(v)
+	}
+}
+
+// serveAllowed passes on a request that is allowed, and notes it when that is over, unless
+// another handler has judged it meanwhile.
+func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
+	var turn marks
+	if x.verdict.IsNoted() {
+		turn = x.state.join()
+	}
+	x.state.save()
+	if turn != 0 {
+		defer func() {
+			if x.state.isLast(turn) {
+				h.note(x, 0)
+			}
+		}()
+	}
+	return next.ServeHTTP(w, x.r)
+}
+
+// serveObserved serves a request that is only observed, and notes what it was answered.
+func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) (err error) {
+	mine := x.state.claim()
+	x.state.save()
+	if !mine {
+		return next.ServeHTTP(w, x.r)
+	}
+	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
+	defer func() {
+		status := rec.Status()
+		var handlerError caddyhttp.HandlerError
+		if status == 0 && errors.As(err, &handlerError) {
+			status = handlerError.StatusCode
+		}
+		h.note(x, status)
+	}()
+	return next.ServeHTTP(rec, x.r)
+}
+
+// note counts the request and writes it into the ledger.
+func (h *Handler) note(x *exchange, status int) {
+	v := &x.verdict
+	e := v.Event()
+	if v.Kind.Disobedient() {
+		e.Line, e.Rule = v.Line, v.Cause()
+		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.request.Address
+		e.WholeAddress = h.WholeAddresses
+	}
+	h.app.counts.Request(h.sitesOf(x.r).Of(v.Host), v)
+	h.app.ledger.Note(&e)
+}
+
+// isOwnFetch reports whether r is a request that this module makes itself, through the server or
+// over HTTP. It is never judged: a robots.txt that stands behind a redirect would wait for
+// itself. Nor does it stand in the access log, which is about visitors.
+func (h *Handler) isOwnFetch(r *http.Request) bool {
+	if !policies.IsOwnFetch(r.Context()) && !h.app.policies.IsMark(r.Header.Get(policies.MarkHeader)) {
+		return false
+	}
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	return true
+}
+
+// userAgent returns the first User-Agent header of r, "" if there is none.
+func userAgent(r *http.Request) string {
+	if values := r.Header["User-Agent"]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// schemeOf returns the scheme that the client used, as a proxy tells that the site trusts.
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		if told := r.Header.Get("X-Forwarded-Proto"); told == "https" {
+			return told
+		}
+	}
+	return "http"
+}

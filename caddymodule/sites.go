@@ -1,0 +1,163 @@
+package caddymodule
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+)
+
+// learnServer notes the server that the handler stands in, from a request that came through it:
+// a request for this site's own robots.txt is put through it, so that whatever serves the site
+// answers, also when it is another route than the handler's.
+func (h *Handler) learnServer(r *http.Request) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return
+	}
+	o := policies.Origin{Server: server, Name: server.Name()}
+	if r.TLS != nil {
+		state := *r.TLS
+		state.PeerCertificates, state.VerifiedChains = nil, nil // the visitor's, not ours
+		state.HandshakeComplete = true
+		o.TLS = &state
+	}
+	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	h.policies.LearnServer(o)
+}
+
+// sitesOf returns the sites of the handler's server, as metrics name them.
+func (h *Handler) sitesOf(r *http.Request) *metrics.Sites {
+	if s := h.sites.Load(); s != nil {
+		return s
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return h.findSites(server)
+}
+
+// findSites looks for the sites in the routes of a server, which must have started; a nil server
+// has none.
+func (h *Handler) findSites(server *caddyhttp.Server) *metrics.Sites {
+	f := siteFinder{handler: h}
+	if server != nil {
+		f.look(server.Routes, nil)
+		for _, route := range server.NamedRoutes {
+			f.look(caddyhttp.RouteList{*route}, nil)
+		}
+	}
+	h.sites.CompareAndSwap(nil, h.app.counts.Sites(f.patterns, f.own))
+	return h.sites.Load()
+}
+
+// sitesFor returns the sites that a host of the policies stands for: its own or, where all hosts
+// have the same rules, those that the handler stands in.
+func (h *Handler) sitesFor(host string) []*metrics.Site {
+	s := h.sites.Load()
+	if h.policies.PerHost() {
+		return []*metrics.Site{s.Of(host)}
+	}
+	return s.Own
+}
+
+// siteFinder collects the patterns of the host matchers of one server.
+type siteFinder struct {
+	handler       *Handler
+	patterns, own []string
+}
+
+// look looks through routes that stand within those of the patterns around.
+func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
+	for _, route := range routes {
+		within := f.hosts(route.MatcherSets)
+		if len(within) == 0 {
+			within = around
+		}
+		for _, handler := range route.Handlers {
+			switch handler := handler.(type) {
+			case *caddyhttp.Subroute:
+				f.look(handler.Routes, within)
+			case *Handler:
+				if handler == f.handler {
+					f.own = append(f.own, within...)
+				}
+			}
+		}
+	}
+}
+
+// hosts returns the patterns that matchers name.
+func (f *siteFinder) hosts(sets caddyhttp.MatcherSets) (named []string) {
+	for _, set := range sets {
+		for _, matcher := range set {
+			if hosts, ok := matcher.(*caddyhttp.MatchHost); ok {
+				for _, pattern := range *hosts {
+					named = append(named, caddy.NewReplacer().ReplaceKnown(pattern, ""))
+				}
+			}
+		}
+	}
+	f.patterns = append(f.patterns, named...)
+	return named
+}
+
+// metricsState computes what metrics show besides the counts.
+func (a *App) metricsState() metrics.State {
+	hosts := 0
+	all := a.all()
+	for _, h := range all {
+		hosts += h.policies.Len()
+	}
+	rows, _ := a.ledger.Rows()
+	s := metrics.State{
+		Policies: make(map[string]*metrics.Figures), Shares: make(map[string]bool),
+		Bans: a.memory.Bans().Len(time.Now()), Held: a.queue.Len(),
+		Caches: map[string]int{
+			"user_agents": a.crawlers.Len(), "hosts": hosts, "robots_txt": a.policies.Len(), "paces": a.memory.Len(),
+			"trapped": a.traps.Len(), "ledger_rows": rows, "addresses": a.dns.Len(),
+		},
+	}
+	if at, ok := a.ledger.Keeper.SavedAt(); ok {
+		s.LedgerStored = at
+	}
+	if a.fleet != nil {
+		s.Shares[a.fleet.Place] = !a.fleet.Limiter.Down()
+	}
+	for _, h := range all {
+		for site, f := range h.figures() {
+			if s.Policies[site] == nil { // of several handlers of a site the newest counts
+				s.Policies[site] = f
+			}
+		}
+	}
+	return s
+}
+
+// figures returns the figures of the handler's sites, by label; none before Caddy has started.
+func (h *Handler) figures() map[string]*metrics.Figures {
+	if h.sites.Load() == nil {
+		return nil
+	}
+	all := make(map[string]*metrics.Figures)
+	now := h.now()
+	for _, st := range h.policies.States() {
+		if st.Policy == nil {
+			continue
+		}
+		f := metrics.Figures{Rules: st.Policy.Rules.RuleCount(), Diagnostics: st.Policy.Rules.SeverityCounts()}
+		if !st.Loaded.IsZero() {
+			f.Loaded, f.Age = true, max(0, now.Sub(st.Loaded))
+		}
+		for _, site := range h.sitesFor(st.Host) {
+			if all[site.Name] == nil {
+				all[site.Name] = new(metrics.Figures)
+			}
+			all[site.Name].Add(&f)
+		}
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
+)
+
+// Verify says how robots prove that they are who they say. What cannot be checked in time, since
+// a resolver or a list fails, counts as not verified and refuses nobody.
+type Verify struct {
+	// Check the robots whose operators say how: a table that comes with this module.
+	// Default: false.
+	Known bool `json:"known,omitempty"`
+
+	// Check signatures on requests (Web Bot Auth: HTTP Message Signatures with the tag
+	// web-bot-auth). A request with a valid one is a robot's, by the name of the host that
+	// signs, whatever its User-Agent; a missing or wrong one means nothing about a person.
+	// Default: false.
+	Signature bool `json:"signature,omitempty"`
+
+	// Further robots, or other methods for known ones.
+	Claims []proof.Claim `json:"claims,omitempty"`
+}
+
+// checkVerify returns an error that says what is wrong with the options of verification.
+func (h *Handler) checkVerify() error {
+	if h.Verify == nil {
+		if h.Impostors != "" {
+			return errors.New("impostors are found by verify, which is not there; remove impostors, or write verify known")
+		}
+		return nil
+	}
+	for _, claim := range h.Verify.Claims {
+		if err := claim.Check(); err != nil {
+			return fmt.Errorf("verify %s: %w", claim.Token, err)
+		}
+	}
+	return nil
+}
+
+// newProver makes what checks the claims of robots; what it does in the background ends with ctx.
+func (h *Handler) newProver(ctx context.Context) *proof.Prover {
+	var others []proof.Claim
+	if h.Verify.Known {
+		others = proof.Known()
+	}
+	claims := proof.Merge(h.Verify.Claims, others)
+	lists := &proof.Lists{
+		Fetch: h.fetchList, Log: h.ctx.Logger(), Now: h.now,
+		Store: storage.NewDocuments(storage.Ranges, h.ctx.Storage(), h.ctx.Logger(), h.now),
+	}
+	o := proof.Options{Claims: claims, DNS: h.app.dns, Lists: lists}
+	if h.Verify.Signature {
+		o.Signatures = oneLook{h.app.signatures}
+	}
+	prover := proof.New(o)
+	for _, claim := range claims {
+		h.app.counts.Claim(claim.Token)
+	}
+	go lists.Run(ctx)
+	return prover
+}
+
+// fetchList loads a list of addresses, from a file or a URL.
+func (h *Handler) fetchList(ctx context.Context, address string, last *proof.Document) (proof.Document, error) {
+	if !proof.IsURL(address) {
+		doc, err := policies.ReadFile(address, ipranges.MaxSize)
+		return proof.Document{Text: doc.Text}, err
+	}
+	var before *policies.Document
+	if last != nil {
+		before = &policies.Document{Text: last.Text, ETag: last.ETag, LastModified: last.LastModified}
+	}
+	doc, err := h.app.policies.Fetch(ctx, address, ipranges.MaxSize, before, h.now())
+	return proof.Document{Text: doc.Text, ETag: doc.ETag, LastModified: doc.LastModified}, err
+}
+
+// oneLook looks at the signature of a request once: one with a nonce is good for one look only,
+// and a request may meet two handlers.
+type oneLook struct{ *webbotauth.Verifier }
+
+// looked is what was found, as a variable of the request keeps it.
+type looked struct {
+	agent    string
+	standing enforce.Standing
+	reason   string
+}
+
+// Verify implements proof.Signatures.
+func (o oneLook) Verify(ctx context.Context, m webbotauth.Message) (string, enforce.Standing, string) {
+	vars, _ := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any)
+	found, ok := vars[signatureKey].(looked)
+	if !ok {
+		found.agent, found.standing, found.reason = o.Verifier.Verify(ctx, m)
+		if vars != nil {
+			vars[signatureKey] = found
+		}
+	}
+	return found.agent, found.standing, found.reason
+}
