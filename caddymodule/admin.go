@@ -37,13 +37,15 @@ func init() {
 //	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
 //	GET    /robots/evidence                   the disobedient requests that are kept, likewise;
 //	                                          all three with ?site=, robot=, class=, standing=
-type adminAPI struct{}
+type adminAPI struct {
+	app func() *App // of the config that runs; nil where none has one
+}
 
 // CaddyModule returns the Caddy module information.
 func (adminAPI) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "admin.api.robots",
-		New: func() caddy.Module { return new(adminAPI) },
+		New: func() caddy.Module { return &adminAPI{app: activeApp} },
 	}
 }
 
@@ -61,9 +63,9 @@ func (a adminAPI) Routes() []caddy.AdminRoute {
 	}
 }
 
-func (adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
+func (a adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
 	traps := enforce.NewTraps() // nobody, where no handler runs
-	if app := activeApp(); app != nil {
+	if app := a.app(); app != nil {
 		traps = app.traps
 	}
 	switch r.Method {
@@ -84,8 +86,8 @@ func (adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
 	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lets go")
 }
 
-func (adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
-	app := activeApp()
+func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
+	app := a.app()
 	records := []storage.BanRecord{} // none, where no handler runs
 	if app != nil {
 		records = storage.BanRecords(app.memory.Bans(), time.Now())
@@ -166,7 +168,7 @@ func (a adminAPI) report(byDefault string) func(http.ResponseWriter, *http.Reque
 		if err != nil {
 			return apiError(http.StatusBadRequest, err.Error())
 		}
-		return newReporter(activeApp()).serve(w, r, &q, "")
+		return newReporter(a.app()).serve(w, r, &q, "")
 	}
 }
 
@@ -191,7 +193,7 @@ func (a adminAPI) evidence(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return apiError(http.StatusBadRequest, err.Error())
 	}
-	p := newReporter(activeApp())
+	p := newReporter(a.app())
 	if q.format == "csv" {
 		q.format = "evidence.csv"
 		return p.serve(w, r, &q, "")

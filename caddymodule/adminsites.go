@@ -98,7 +98,7 @@ func (a *App) hosts() (all []hostState) {
 }
 
 // sites answers with all sites, or with the one that the path names.
-func (adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
+func (a adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
 	if err := onlyGet(w, r); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	records := []siteRecord{} // an empty list, not null, in JSON
 	var full *siteInFull
-	if app := activeApp(); app != nil {
+	if app := a.app(); app != nil {
 		for _, st := range app.hosts() {
 			rec := newSiteRecord(st.policies, &st.State, now)
 			records = append(records, rec)
@@ -129,7 +129,7 @@ func (adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
 }
 
 // refresh loads robots.txt again, and answers what came of it.
-func (adminAPI) refresh(w http.ResponseWriter, r *http.Request) error {
+func (a adminAPI) refresh(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
 		return apiError(http.StatusMethodNotAllowed, "POST loads robots.txt again")
@@ -142,7 +142,7 @@ func (adminAPI) refresh(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), refreshTime)
 	defer cancel()
 	records := []refreshRecord{} // an empty list, not null, in JSON
-	if app := activeApp(); app != nil {
+	if app := a.app(); app != nil {
 		records = app.refresh(ctx, strings.ToLower(host))
 	}
 	if one && len(records) == 0 {

@@ -34,7 +34,8 @@ func parseAnnounce(words []string) (all policies.Statements, err error) {
 }
 
 // announcer is a response that gets what robots.txt states as headers, at the last moment: when
-// it is known which of them the site sets itself. One goroutine uses it.
+// it is known which of them the site sets itself. It holds the room for their values, since
+// every page has them. One goroutine uses it.
 type announcer struct {
 	caddyhttp.ResponseWriterWrapper
 	what     policies.Statements
@@ -45,6 +46,9 @@ type announcer struct {
 	scheme, host string
 	target       string // as it stood on the request line
 	file         string // the target that a file server finds there
+
+	values [3]string
+	links  [3]string
 }
 
 // announcer returns w with what robots.txt states to the client. It is nil where nothing is to
@@ -79,31 +83,35 @@ func (s *announcer) finish() {
 	}
 	s.finished = true
 	header := s.Header()
-	set := func(name, value string) {
-		if _, ok := header[name]; !ok && value != "" {
-			header[name] = []string{value}
-		}
-	}
 	if s.what&(policies.ContentUsage|policies.Noindex) != 0 {
 		said := s.binding.State(s.file)
 		if s.what&policies.ContentUsage != 0 {
-			set("Content-Usage", said.Usage)
-			set("Content-Signal", said.Signal)
+			s.set(header, 0, "Content-Usage", said.Usage)
+			s.set(header, 1, "Content-Signal", said.Signal)
 		}
 		if s.what&policies.Noindex != 0 && said.Noindex != nil {
-			set("X-Robots-Tag", "noindex")
+			s.set(header, 2, "X-Robots-Tag", "noindex")
 		}
 	}
 	s.link(header)
 }
 
+// set sets a header that is not there yet.
+func (s *announcer) set(header http.Header, slot int, name, value string) {
+	if _, ok := header[name]; ok || value == "" {
+		return
+	}
+	s.values[slot] = value
+	header[name] = s.values[slot : slot+1 : slot+1]
+}
+
 // link adds the links whose relation the site links to nothing itself.
 func (s *announcer) link(header http.Header) {
-	links := header["Link"]
-	present := links
+	present, n := header["Link"], 0
 	add := func(what policies.Statements, relation, link string) {
 		if s.what&what != 0 && link != "" && !policies.HasRelation(present, relation) {
-			links = append(links, link)
+			s.links[n] = link
+			n++
 		}
 	}
 	if s.what&policies.TimeGates != 0 {
@@ -111,8 +119,12 @@ func (s *announcer) link(header http.Header) {
 	}
 	add(policies.Sitemaps, "sitemap", s.rules.SitemapLinks)
 	add(policies.Licenses, "license", s.rules.LicenseLinks)
-	if len(links) > len(present) {
-		header["Link"] = links
+	switch {
+	case n == 0:
+	case len(present) == 0:
+		header["Link"] = s.links[:n:n]
+	default:
+		header["Link"] = append(present, s.links[:n]...)
 	}
 }
 
@@ -125,11 +137,14 @@ func (s *announcer) timeGates() string {
 	if len(s.host)+len(s.target) > policies.MaxLinks {
 		return ""
 	}
-	original := append([]byte(s.scheme), "://"...)
+	var uri [128]byte
+	original := append(append(uri[:0], s.scheme...), "://"...)
 	original = robotsrules.AppendURI(robotsrules.AppendURI(original, s.host), s.target)
-	var text []byte
-	for _, base := range s.rules.Compiled.TimeGates(nil, s.host, s.target) {
-		longer := policies.AppendLink(text, "timegate", base, string(original))
+	var buffer [256]byte
+	text := buffer[:0]
+	var gates [4]string
+	for _, base := range s.rules.Compiled.TimeGates(gates[:0], s.host, s.target) {
+		longer := policies.AppendLink(text, "timegate", base, original)
 		if len(longer) > policies.MaxLinks {
 			break
 		}

@@ -169,8 +169,8 @@ type Handler struct {
 	prover   *proof.Prover // nil: nobody is asked
 	log      *zap.Logger
 	now      func() time.Time
-	sites    atomic.Pointer[metrics.Sites] // nil until Caddy has started or a request came
-	thinner  thinner
+	sites    *atomic.Pointer[metrics.Sites] // holds nil until Caddy has started or a request came
+	thinner  *thinner
 	leave    []func() // end what this handler has begun
 }
 
@@ -194,6 +194,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.ctx, h.log = ctx, sampled(ctx.Logger())
+	h.sites, h.thinner = new(atomic.Pointer[metrics.Sites]), new(thinner)
 	if h.now == nil {
 		h.now = time.Now
 	}
@@ -230,7 +231,7 @@ func (h *Handler) newHolder(server *caddyhttp.Server) *ratelimit.Holder {
 		server.RegisterOnShutdown(release)
 	}
 	h.leave = append(h.leave, release)
-	return &ratelimit.Holder{Queue: h.app.queue, Limiter: h.app.limiter, MaxWait: h.settings.maxWait, Now: h.now, Closing: closing}
+	return &ratelimit.Holder{Queue: h.app.queue, Limiter: h.app.limiter, MaxWait: h.settings.maxWait, Now: func() time.Time { return h.now() }, Closing: closing}
 }
 
 // Validate returns an error for options that make no sense together.

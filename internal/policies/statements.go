@@ -42,7 +42,7 @@ func statementsOf(file *robotsrules.File, compiled *robotsrules.Policy) (all Sta
 
 // AppendLink appends a link in the form of the Link header (RFC 8288) to others of the same
 // header. Its target is base and rest together, which hold only bytes of URIs.
-func AppendLink(text []byte, relation, base, rest string) []byte {
+func AppendLink(text []byte, relation, base string, rest []byte) []byte {
 	if len(text) > 0 {
 		text = append(text, ", "...)
 	}
@@ -54,7 +54,7 @@ func AppendLink(text []byte, relation, base, rest string) []byte {
 func linksTo(relation string, targets []string) string {
 	var text []byte
 	for _, target := range targets {
-		longer := AppendLink(text, relation, target, "")
+		longer := AppendLink(text, relation, target, nil)
 		if len(longer) > MaxLinks {
 			break
 		}
