@@ -15,7 +15,7 @@ func admin(t *testing.T, method, target string) (status int, body string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	var failed error
-	for _, route := range (adminAPI{}).Routes() {
+	for _, route := range testAPI().Routes() {
 		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) { failed = route.Handler.ServeHTTP(w, r) })
 	}
 	rec := httptest.NewRecorder()

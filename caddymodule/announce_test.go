@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // statements is a robots.txt that states something of every kind.
@@ -225,8 +227,8 @@ func TestNoTimeGateLinkWithoutAnOriginalURI(t *testing.T) {
 	noHost := newRequest("GET", "/", chrome)
 	noHost.Host = ""
 	for name, r := range map[string]*http.Request{
-		"no host": noHost, "long": newRequest("GET", "/"+strings.Repeat("a", maxLinks), chrome),
-		"long encoded": newRequest("GET", "/?"+strings.Repeat("é", maxLinks/4), chrome),
+		"no host": noHost, "long": newRequest("GET", "/"+strings.Repeat("a", policies.MaxLinks), chrome),
+		"long encoded": newRequest("GET", "/?"+strings.Repeat("é", policies.MaxLinks/4), chrome),
 	} {
 		if got := said(th.do(r).Header()); got != "" {
 			t.Errorf("%s: got %.200s, want nothing", name, got)
@@ -241,8 +243,8 @@ func TestHeadersOfManyLinksAreBounded(t *testing.T) {
 	}
 	th := newTestHandler(t, robotsTxt.String(), &Handler{Announce: everyStatement})
 	got := th.ask("GET", "/", chrome).Header()["Link"]
-	if len(got) != 2 || len(got[0]) > maxLinks || len(got[1]) > maxLinks || !strings.HasPrefix(got[0], "<https://archive0.") {
-		t.Errorf("got %d links of %d octets, want two of at most %d", len(got), len(strings.Join(got, "")), maxLinks)
+	if len(got) != 2 || len(got[0]) > policies.MaxLinks || len(got[1]) > policies.MaxLinks || !strings.HasPrefix(got[0], "<https://archive0.") {
+		t.Errorf("got %d links of %d octets, want two of at most %d", len(got), len(strings.Join(got, "")), policies.MaxLinks)
 	}
 	if last := got[0][max(0, len(got[0])-len(`>; rel="timegate"`)):]; last != `>; rel="timegate"` {
 		t.Errorf("the time gates end in %q, want a whole link", last)
@@ -252,18 +254,19 @@ func TestHeadersOfManyLinksAreBounded(t *testing.T) {
 func TestNobodyWaitsForStatements(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		th := newTestHandler(t, "", &Handler{Announce: everyStatement})
+		th.policies.LearnServer(policies.Origin{Name: t.Name(), Server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			<-release
 			_, _ = io.WriteString(w, statements)
-		}))
-		r, began := newRequest("GET", "/", chrome), time.Now()
-		if rules := ts.known(hostOf(r)); rules != nil || time.Since(began) != 0 {
-			t.Errorf("before the first load: got %v after %s, want nothing at once", rules, time.Since(began))
+		})})
+		began := time.Now()
+		if got := said(th.ask("GET", "/", chrome).Header()); got != "" || time.Since(began) != 0 {
+			t.Errorf("before the first load: got %s after %s, want nothing at once", got, time.Since(began))
 		}
 		close(release)
 		synctest.Wait()
-		if ts.known(hostOf(r)) == nil {
-			t.Error("after the first load: got nothing, want the rules")
+		if said(th.ask("GET", "/", chrome).Header()) == "" {
+			t.Error("after the first load: got nothing, want the statements")
 		}
 	})
 }
@@ -272,30 +275,6 @@ func TestSiteWithoutStatementsAnnouncesNothing(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Announce: everyStatement})
 	if got := said(th.ask("GET", "/", chrome).Header()); got != "" {
 		t.Errorf("got %s, want nothing", got)
-	}
-}
-
-func TestRelationsOfLinkHeaders(t *testing.T) {
-	for header, want := range map[string]bool{
-		`<a>; rel="timegate"`:                     true,
-		`<a>; rel=timegate`:                       true,
-		`<a> ;x ; Rel = "next TIMEGATE"`:          true,
-		`<b>; rel=next, <a>; rel=timegate`:        true,
-		`<b,>; title=",\">"; rel="timegate"`:      true,
-		`<rel=timegate>; rel=next`:                false,
-		`<a>; title="; rel=timegate"; rel=next`:   false,
-		`<a>; rel="timegatexx"`:                   false,
-		`<a; rel="timegate"`:                      false,
-		`<a>; rel`:                                false,
-		`<a>; rel="next`:                          false,
-		``:                                        false,
-		`,;,;`:                                    false,
-		`<a>; rel="original", <a>; rel="timemap"`: false,
-		`<a>; rel="original", <a>; rel="timegate`: true,
-	} {
-		if got := hasRelation([]string{"<x>; rel=y", header}, "timegate"); got != want {
-			t.Errorf("%s: got %t, want %t", header, got, want)
-		}
 	}
 }
 
@@ -308,23 +287,12 @@ func TestAnnouncementsCostOneAllocation(t *testing.T) {
 			clear(w.header)
 			_ = th.ServeHTTP(w, r, next)
 		})
-		if allocs > 1 {
-			t.Errorf("announce %q: got %v allocations, want at most 1", words, allocs)
+		want := 1.0
+		if slices.Contains(words, "timegate") {
+			want = 2 // its text differs from page to page
+		}
+		if allocs > want {
+			t.Errorf("announce %q: got %v allocations, want at most %v", words, allocs, want)
 		}
 	}
-}
-
-// FuzzHasRelation holds two properties: a link of ours is found in whatever company, and
-// no relation is found that no text of the headers names.
-func FuzzHasRelation(f *testing.F) {
-	f.Add(`<a,>; title="x;,\""; rel="next timegate", <b>; rel=c`)
-	f.Fuzz(func(t *testing.T, header string) {
-		link := string(appendLink(nil, "timegate", "https://a.example/", "b"))
-		if !hasRelation([]string{header, link}, "timegate") {
-			t.Errorf("%q hides %q", header, link)
-		}
-		if !strings.Contains(strings.ToLower(header), "timegate") && hasRelation([]string{header}, "timegate") {
-			t.Errorf("%q has the relation timegate, want not", header)
-		}
-	})
 }

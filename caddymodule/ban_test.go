@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
 // thrice bans with the third disobedient request in a minute, for an hour.
@@ -71,7 +74,7 @@ func TestABanIsForTheAddressOfARobotThatIsNotVerified(t *testing.T) {
 func TestABanIsForAVerifiedRobotAsAWhole(t *testing.T) {
 	th := newTestHandler(t, closedAll+"Allow: /open\n", &Handler{
 		Ban:    thrice(),
-		Verify: &Verify{Claims: []Claim{{Token: "GPTBot", Ranges: []string{"203.0.113.0/24"}}}},
+		Verify: &Verify{Claims: []proof.Claim{{Token: "GPTBot", Ranges: []string{"203.0.113.0/24"}}}},
 	})
 	for range 3 {
 		th.ask("GET", "/", gptBot)
@@ -86,7 +89,7 @@ func TestABanIsForAVerifiedRobotAsAWhole(t *testing.T) {
 func TestImpostorsAreBanned(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nDisallow:\n", &Handler{
 		Ban: thrice(), Impostors: "refuse",
-		Verify: &Verify{Claims: []Claim{{Token: "GPTBot", Ranges: []string{"198.51.100.0/24"}}}},
+		Verify: &Verify{Claims: []proof.Claim{{Token: "GPTBot", Ranges: []string{"198.51.100.0/24"}}}},
 	})
 	th.follow(t, []visit{{0, "/", gptBot, 403, 0}, {0, "/", gptBot, 403, 0}, {0, "/", gptBot, 403, 0}, {0, "/", gptBot, 403, 3600}})
 }
@@ -174,7 +177,7 @@ func TestWhatIsOnlyObservedCountsTowardsNoBan(t *testing.T) {
 func TestTheAdminAPIListsAndLiftsBans(t *testing.T) {
 	api := func(method, query string) (int, string) {
 		rec := httptest.NewRecorder()
-		err := adminAPI{}.bans(rec, httptest.NewRequest(method, "/robots/bans"+query, nil))
+		err := testAPI().bans(rec, httptest.NewRequest(method, "/robots/bans"+query, nil))
 		if apiErr, ok := err.(caddy.APIError); ok {
 			return apiErr.HTTPStatus, apiErr.Message
 		}
@@ -191,7 +194,7 @@ func TestTheAdminAPIListsAndLiftsBans(t *testing.T) {
 		th.ask("GET", "/private/", ccBot)
 	}
 	_, body := api("GET", "?")
-	var list []banRecord
+	var list []storage.BanRecord
 	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list) != 2 {
 		t.Fatalf("list: got %s, error %v; want two bans", body, err)
 	}

@@ -61,7 +61,7 @@ func BenchmarkHandler(b *testing.B) {
 			vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 			b.ReportAllocs()
 			for b.Loop() {
-				delete(vars, markKey) // a new request each time
+				delete(vars, marksKey) // a new request each time
 				clear(w.header)
 				_ = th.ServeHTTP(w, r, next)
 			}

@@ -1,9 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -25,29 +22,6 @@ func (th *testHandler) expect(t *testing.T, target, agent string, want int) *htt
 		t.Errorf("GET %s at %s: got %d, want %d", target, th.clock.now().Format(time.TimeOnly), rec.Code, want)
 	}
 	return rec
-}
-
-func TestAListOfAClockThatWasAheadIsLoadedAnew(t *testing.T) {
-	asked := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
-		_, _ = io.WriteString(w, published)
-	}))
-	defer server.Close()
-	lists, clock, _ := testLists(t, memory{})
-	data, err := json.Marshal(stored{Text: published, Loaded: clock.now().Add(365 * 24 * time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists.storage.(memory)[(&rangeList{place: server.URL}).storageKey()] = data
-	list := lists.at(server.URL)
-	if !contains(list, real) {
-		t.Error("what is stored does not hold")
-	}
-	lists.loadDue(t.Context())
-	if asked != 1 {
-		t.Errorf("requests for the list: got %d, want 1", asked)
-	}
 }
 
 func TestAHeldRequestIsServedThoughTheClockSteps(t *testing.T) {
@@ -117,15 +91,17 @@ func TestVisitTimeGoesByTheClockAsItIs(t *testing.T) {
 
 func TestTheAgeOfRulesIsNeverNegative(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	th.begin(t)
+	if err := th.app.started.Handle(t.Context(), caddy.Event{}); err != nil {
+		t.Fatal(err)
+	}
 	th.clock.advance(steps["back"])
-	figures := th.policies()
+	figures := th.figures()
 	if len(figures) == 0 {
 		t.Fatal("no figures")
 	}
 	for site, f := range figures {
-		if f.age != 0 {
-			t.Errorf("age of the rules of %s: got %s, want 0", site, f.age)
+		if f.Age != 0 {
+			t.Errorf("age of the rules of %s: got %s, want 0", site, f.Age)
 		}
 	}
 }

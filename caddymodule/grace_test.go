@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // changing is a site whose robots.txt is a list that the test changes.
@@ -26,9 +28,9 @@ func newChanging(t *testing.T, robotsTxt string, h *Handler) *changing {
 func (c *changing) change(t *testing.T, robotsTxt string) {
 	t.Helper()
 	c.list.set(text(robotsTxt))
-	st, err := c.loader.refreshNow(context.Background(), "")
-	if err != nil || st.edition.text != robotsTxt {
-		t.Fatalf("changed: got %q, %v", st.edition.text, err)
+	st, err := c.policies.Refresh(context.Background(), "")
+	if err != nil || st.Policy.Rules.Text != robotsTxt {
+		t.Fatalf("changed: got %q, %v", st.Policy.Rules.Text, err)
 	}
 }
 

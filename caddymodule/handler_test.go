@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	_ "github.com/caddyserver/caddy/v2/modules/filestorage" // the storage of a config that names none
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -71,6 +72,12 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	return th
 }
 
+// lastApp is the app of the handler that was provisioned last: to the admin API of tests, that of
+// the config that runs.
+var lastApp atomic.Pointer[App]
+
+func testAPI() adminAPI { return adminAPI{app: lastApp.Load} }
+
 // provision provisions h in a config of its own, which ends with the test.
 func provision(t testing.TB, h *Handler) {
 	t.Helper()
@@ -83,6 +90,8 @@ func provision(t testing.TB, h *Handler) {
 	if err := h.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
+	lastApp.Store(h.app)
+	t.Cleanup(func() { lastApp.Store(nil) })
 	if err := h.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -508,7 +517,7 @@ func TestTheLogIsSampledUnderAFlood(t *testing.T) {
 	for range 10_000 {
 		th.ask("GET", "/", gptBot)
 	}
-	if got := th.logs.Len(); got < linesPerSecond || got > 2000 {
+	if got := th.logs.Len(); got < perSecond || got > 2000 {
 		t.Errorf("log lines for 10,000 refusals: got %d", got)
 	}
 }
@@ -536,23 +545,44 @@ func TestPlaceholders(t *testing.T) {
 
 func TestOurOwnRequestsAreNotJudged(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	own := newRequest("GET", "/seo/robots.txt", fetcherName)
-	own = own.WithContext(context.WithValue(own.Context(), ownFetchKey{}, true))
-	marked := newRequest("GET", "/seo/robots.txt", fetcherName)
-	mark := th.shared.mark()
-	marked.Header.Set(markHeader, mark)
-	guessed := newRequest("GET", "/seo/robots.txt", fetcherName)
-	guessed.Header.Set(markHeader, "guessed")
-	replayed := newRequest("GET", "/seo/robots.txt", fetcherName)
-	old := th.shared.mark()
-	replayed.Header.Set(markHeader, old)
-	th.shared.unmark(old)
-	unmarked := newRequest("GET", "/seo/robots.txt", fetcherName)
+	answers := make(map[string]*http.Request)
+	marks := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mark := r.Header.Get(policies.MarkHeader)
+		marked := newRequest("GET", "/seo/robots.txt", policies.FetcherName)
+		marked.Header.Set(policies.MarkHeader, mark)
+		if got := th.do(marked).Code; got != 200 {
+			t.Errorf("over HTTP: got %d, want 200", got)
+		}
+		answers["over HTTP"] = marked
+		marks <- mark
+	}))
+	defer other.Close()
+	if _, err := th.app.policies.Fetch(t.Context(), other.URL, 1024, nil, th.clock.now()); err != nil {
+		t.Fatal(err)
+	}
+	if skipped, _ := caddyhttp.GetVar(answers["over HTTP"].Context(), caddyhttp.LogSkipVar).(bool); !skipped {
+		t.Error("over HTTP: it stands in the access log")
+	}
+	through := newTestHandler(t, "", &Handler{})
+	through.policies.LearnServer(policies.Origin{Name: t.Name(), Server: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = through.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			_, err := io.WriteString(w, closedAll)
+			return err
+		}))
+	})})
+	if got := through.ask("GET", "/", gptBot).Code; got != 403 {
+		t.Errorf("through the server: got %d, want 403 by the rules that it answered", got)
+	}
+	guessed := newRequest("GET", "/seo/robots.txt", policies.FetcherName)
+	guessed.Header.Set(policies.MarkHeader, "guessed")
+	replayed := newRequest("GET", "/seo/robots.txt", policies.FetcherName)
+	replayed.Header.Set(policies.MarkHeader, <-marks)
+	unmarked := newRequest("GET", "/seo/robots.txt", policies.FetcherName)
 	for name, test := range map[string]struct {
 		r    *http.Request
 		want int
 	}{
-		"through the server": {own, 200}, "over HTTP": {marked, 200},
 		"somebody who guesses the mark":  {guessed, 403},
 		"a server that was shown a mark": {replayed, 403}, "somebody who takes our name": {unmarked, 403},
 	} {
@@ -588,7 +618,7 @@ func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
 		r := newRequest("GET", "/page/1?x=y", agent)
 		vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 		serve := func() {
-			delete(vars, markKey) // a new request each time
+			delete(vars, marksKey) // a new request each time
 			th.clock.advance(2 * time.Second)
 			if err := th.ServeHTTP(rec, r, bare); err != nil {
 				t.Fatal(err)

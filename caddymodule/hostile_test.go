@@ -1,14 +1,9 @@
 package caddymodule
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
-	"unicode"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -47,17 +42,4 @@ func TestNoTextOfAClientBreaksALogLine(t *testing.T) {
 			t.Errorf("no line %q was logged, so nothing was tried", message)
 		}
 	}
-}
-
-// encodedLen is how many octets of a log file all that was logged takes.
-func encodedLen(t *testing.T, ts *testSite) (octets int) {
-	t.Helper()
-	for _, entry := range ts.log.All() {
-		line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
-		if err != nil {
-			t.Fatal(err)
-		}
-		octets += line.Len()
-	}
-	return octets
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 // noted returns what the ledger holds, a line for each robot.
@@ -95,7 +96,7 @@ func TestEvidence(t *testing.T) {
 	th.ask("POST", "/private/a?b=c", gptBot)
 	got := th.evidence(t)
 	want := compliance.Evidence{
-		Time: th.clock.now(), Method: "POST", Path: "/private/a?b=c", Status: 403, Verdict: Disallowed,
+		Time: th.clock.now(), Method: "POST", Path: "/private/a?b=c", Status: 403, Verdict: enforce.Disallowed,
 		Line: 2, Rule: "Disallow: /private/", Address: "203.0.113.0/24",
 	}
 	if len(got) != 1 || got[0] != want {
@@ -166,31 +167,7 @@ func TestAReadingBearsTheVersionThatIsInForce(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	th.ask("GET", "/robots.txt", gptBot)
 	site := th.app.ledger.Snapshot(th.clock.now()).Sites[0]
-	if want := th.loader.site("").current.Load().version; site.Robots[0].FetchedVersion != want || want == "" {
+	if want := th.policies.ForHost(t.Context(), "").Version; site.Robots[0].FetchedVersion != want || want == "" {
 		t.Errorf("version that was read: got %q, want %q", site.Robots[0].FetchedVersion, want)
-	}
-}
-
-func TestTheLedgerSurvivesARestart(t *testing.T) {
-	where, clock := memory{}, banClock()
-	before := newLedger()
-	before.keep(where, nil)
-	before.note(&compliance.Event{Time: clock.now(), Site: "site.example", Robot: "GPTBot", Class: "robot"})
-	before.close()
-	after := newLedger()
-	after.keep(where, nil)
-	after.close() // which waits until it is read
-	if got := after.Snapshot(clock.now()).Total.Requests; got != 1 {
-		t.Errorf("requests after a restart: got %d, want 1", got)
-	}
-}
-
-func TestALedgerThatDidNotChangeIsNotStored(t *testing.T) {
-	where := memory{}
-	l := newLedger()
-	l.keep(where, nil)
-	l.close()
-	if len(where) != 0 {
-		t.Errorf("stored: got %v, want nothing", where)
 	}
 }

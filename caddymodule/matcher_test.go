@@ -1,11 +1,9 @@
 package caddymodule
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
@@ -46,33 +44,26 @@ func TestCrawlerMatcher(t *testing.T) {
 		if err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.matcher)); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-		if err := m.Provision(ctx); err != nil {
+		if err := m.Provision(contextWithStorage(t)); err != nil {
 			t.Fatal(err)
 		}
 		got := answers(t, func(agent string) (bool, error) { return m.MatchWithError(newRequest("GET", "/", agent)) })
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", test.matcher, got, test.want)
 		}
-		if err := m.Cleanup(); err != nil {
-			t.Error(err)
-		}
-		cancel()
 	}
 }
 
 func TestCrawlerMatcherInExpressions(t *testing.T) {
 	for _, test := range matcherCases {
-		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		m := caddyhttp.MatchExpression{Expr: test.expression}
-		if err := m.Provision(ctx); err != nil {
+		if err := m.Provision(contextWithStorage(t)); err != nil {
 			t.Fatalf("%s: %v", test.expression, err)
 		}
 		got := answers(t, func(agent string) (bool, error) { return m.MatchWithError(newRequest("GET", "/", agent)) })
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", test.expression, got, test.want)
 		}
-		cancel()
 	}
 }
 
@@ -82,18 +73,6 @@ func TestCrawlerMatcherRefusesNamesOfNobody(t *testing.T) {
 		if err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
-	}
-}
-
-func TestTokensThatBindNobodyOrACrowdAreTold(t *testing.T) {
-	ts := newTestSite(t, text("User-agent: Google-Extended\nUser-agent: bot\nDisallow: /\n\nUser-agent: GPTBot\nUser-agent: bot\nDisallow: /x\n"))
-	ts.loadNow()
-	var lines []string
-	for _, entry := range ts.log.FilterMessage("robots.txt diagnostic").All() {
-		lines = append(lines, entry.ContextMap()["what"].(string))
-	}
-	if len(lines) != 2 || !strings.Contains(lines[0], "control token") || !strings.Contains(lines[1], "binds all") {
-		t.Errorf("diagnostics: got %q, want one on Google-Extended and one on bot", lines)
 	}
 }
 

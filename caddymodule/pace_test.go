@@ -108,7 +108,7 @@ func TestObserveKeepsBudgetsOfItsOwn(t *testing.T) {
 	enforcing := newTestHandler(t, robotsTxt, &Handler{})
 	watching.ask("GET", "/", gptBot)
 	watching.ask("GET", "/", gptBot)
-	if got := len(watching.log.FilterMessage("robot observed, not refused").All()); got != 1 {
+	if got := len(watching.logs.FilterMessage("robot observed, not refused").All()); got != 1 {
 		t.Errorf("observed: got %d too fast, want 1", got)
 	}
 	enforcing.follow(t, []visit{{0, "/", gptBot, 200, 0}, {0, "/", gptBot, 429, 10}})

@@ -21,12 +21,7 @@ func newReportPage(t *testing.T, th *testHandler, p *ReportPage) *ReportPage {
 	if err := p.Provision(contextWithStorage(t)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := p.Cleanup(); err != nil {
-			t.Error(err)
-		}
-	})
-	p.reporter.now = th.clock.now
+	p.reporter.now, p.reporter.app = th.clock.now, th.app // as in one config
 	return p
 }
 
@@ -155,7 +150,7 @@ func TestAReportIsAskedForSensibly(t *testing.T) {
 		if got.Code != 400 || !strings.Contains(got.Body.String(), want) || !strings.HasPrefix(got.Header().Get("Content-Type"), "text/plain") {
 			t.Errorf("%s: got %d %s %q, want 400 and %q as plain text", query, got.Code, got.Header().Get("Content-Type"), got.Body, want)
 		}
-		if err := (adminAPI{}).report("json")(httptest.NewRecorder(), httptest.NewRequest("GET", "/robots/robots?"+query, nil)); err == nil ||
+		if err := testAPI().report("json")(httptest.NewRecorder(), httptest.NewRequest("GET", "/robots/robots?"+query, nil)); err == nil ||
 			err.(caddy.APIError).HTTPStatus != 400 || !strings.Contains(err.(caddy.APIError).Message, want) {
 			t.Errorf("%s at the admin endpoint: got %v, want 400 and %q", query, err, want)
 		}
@@ -185,9 +180,9 @@ func TestTheLinksOfThePageAreThoseOfTheBrowser(t *testing.T) {
 func TestTheReportWhereNoHandlerRuns(t *testing.T) {
 	for target, want := range map[string]string{"/robots/evidence": "[]\n", "/robots/robots": `"sites":[]`} {
 		rec := httptest.NewRecorder()
-		serve := adminAPI{}.report("json")
+		serve := testAPI().report("json")
 		if target == "/robots/evidence" {
-			serve = adminAPI{}.evidence
+			serve = testAPI().evidence
 		}
 		if err := serve(rec, httptest.NewRequest("GET", target, nil)); err != nil || !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("%s: got %q, error %v; want %q", target, rec.Body, err, want)
@@ -199,7 +194,7 @@ func TestEvidenceAtTheAdminEndpoint(t *testing.T) {
 	visited(t)
 	ask := func(query string) string {
 		rec := httptest.NewRecorder()
-		if err := (adminAPI{}).evidence(rec, httptest.NewRequest("GET", "/robots/evidence"+query, nil)); err != nil {
+		if err := testAPI().evidence(rec, httptest.NewRequest("GET", "/robots/evidence"+query, nil)); err != nil {
 			return err.Error()
 		}
 		return rec.Body.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // FuzzRequest sends request lines, hosts and User-Agents as they come over the wire through a handler.
@@ -101,7 +102,7 @@ func checkHost(t *testing.T, host string) {
 		return
 	}
 	for _, spelling := range []string{host, name, strings.ToUpper(name), name + ":8080", host + ":1"} {
-		if got := hostOf(&http.Request{Host: spelling}); got != name {
+		if got := policies.Host(spelling); got != name {
 			t.Errorf("host: %q is %q, want %q", spelling, got, name)
 		}
 	}

