@@ -72,17 +72,17 @@ func (h *Handler) newProver(ctx context.Context) *proof.Prover {
 }
 
 // fetchList loads a list of addresses, from a file or a URL.
-func (h *Handler) fetchList(ctx context.Context, address string, last *proof.Document) (proof.Document, error) {
+func (h *Handler) fetchList(ctx context.Context, address string, last *storage.Document) (storage.Document, error) {
 	if !proof.IsURL(address) {
 		doc, err := policies.ReadFile(address, ipranges.MaxSize)
-		return proof.Document{Text: doc.Text}, err
+		return storage.Document{Text: doc.Text}, err
 	}
 	var before *policies.Document
 	if last != nil {
 		before = &policies.Document{Text: last.Text, ETag: last.ETag, LastModified: last.LastModified}
 	}
 	doc, err := h.app.policies.Fetch(ctx, address, ipranges.MaxSize, before, h.now())
-	return proof.Document{Text: doc.Text, ETag: doc.ETag, LastModified: doc.LastModified}, err
+	return storage.Document{Text: doc.Text, ETag: doc.ETag, LastModified: doc.LastModified}, err
 }
 
 // oneLook looks at the signature of a request once: one with a nonce is good for one look only,

@@ -23,17 +23,6 @@ const (
 	listTimeout = 5 * time.Second
 )
 
-// Document is a list as it was loaded.
-type Document = storage.Document
-
-// Store keeps documents, so that a restart without network knows the robots it knew. What goes
-// wrong in it, it says in the log.
-type Store interface {
-	// Load hands to use what was kept of an address, if anything.
-	Load(ctx context.Context, address, name string, use func(Document) error) bool
-	Save(ctx context.Context, doc Document)
-}
-
 // Lists are the lists of addresses that claims name, each once. They are loaded in the
 // background: a list that cannot be loaded keeps what it was, and one that never could contains
 // nobody and makes nobody an impostor. The fields are set before use. Provers are made of Lists
@@ -41,8 +30,8 @@ type Store interface {
 type Lists struct {
 	// Fetch loads at most [ipranges.MaxSize] bytes of a file or URL, and one more to show that
 	// there are more. last is what the URL gave before, nil for nothing.
-	Fetch func(ctx context.Context, address string, last *Document) (Document, error)
-	Store Store // nil keeps nothing
+	Fetch func(ctx context.Context, address string, last *storage.Document) (storage.Document, error)
+	Store *storage.Documents // of the kind [storage.Ranges]; nil keeps nothing
 	Log   *zap.Logger
 	Now   func() time.Time
 
@@ -55,7 +44,7 @@ type list struct {
 	current atomic.Pointer[ipranges.Set]
 
 	// Only the loading goroutine uses these.
-	last   Document
+	last   storage.Document
 	due    time.Time
 	failed bool
 }
@@ -91,23 +80,22 @@ func (ls *Lists) at(address string) *list {
 	}
 	list := &list{address: address}
 	ls.lists = append(ls.lists, list)
-	switch {
-	case !IsURL(address):
+	if !IsURL(address) {
 		ls.load(context.Background(), list)
-	case ls.Store != nil:
-		ls.Store.Load(context.Background(), address, address, func(doc Document) error {
-			due := doc.Loaded.Add(listLifetime)
-			if !doc.Loaded.Before(ls.Now()) { // the clock was ahead then: who knows how old it is
-				due = time.Time{}
-			}
-			return list.take(doc, due)
-		})
+		return list
 	}
+	ls.Store.Load(context.Background(), address, address, func(doc storage.Document) error {
+		due := doc.Loaded.Add(listLifetime)
+		if !doc.Loaded.Before(ls.Now()) { // the clock was ahead then: who knows how old it is
+			due = time.Time{}
+		}
+		return list.take(doc, due)
+	})
 	return list
 }
 
 // take makes a document the list, if it can be read.
-func (l *list) take(doc Document, due time.Time) error {
+func (l *list) take(doc storage.Document, due time.Time) error {
 	ranges, err := ipranges.Parse([]byte(doc.Text))
 	if err == nil {
 		l.current.Store(ranges)
@@ -118,16 +106,8 @@ func (l *list) take(doc Document, due time.Time) error {
 
 // Run looks after the lists until ctx ends.
 func (ls *Lists) Run(ctx context.Context) {
-	ticker := time.NewTicker(time.Minute)
-	defer ticker.Stop()
-	for {
-		ls.loadDue(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	ls.loadDue(ctx)
+	storage.Every(time.Minute, ctx.Done(), func() { ls.loadDue(ctx) })
 }
 
 // loadDue loads the lists whose time has come.
@@ -151,7 +131,7 @@ func (ls *Lists) load(ctx context.Context, list *list) {
 			ls.Log.Info("robots' addresses can be loaded again", zap.String("list", list.address))
 		}
 		list.failed = false
-		if ls.Store != nil && IsURL(list.address) {
+		if IsURL(list.address) {
 			ls.Store.Save(ctx, doc)
 		}
 		return
@@ -163,8 +143,8 @@ func (ls *Lists) load(ctx context.Context, list *list) {
 	list.due = ls.Now().Add(listRetry)
 }
 
-func (ls *Lists) fetch(ctx context.Context, list *list) (Document, error) {
-	var last *Document
+func (ls *Lists) fetch(ctx context.Context, list *list) (storage.Document, error) {
+	var last *storage.Document
 	if list.last.Text != "" {
 		last = &list.last
 	}

@@ -32,7 +32,7 @@ type Signatures interface {
 // checks nobody.
 type Prover struct {
 	claims     []claim
-	find       func(robotsrules.Robot) (claim int, ok bool)
+	tokens     *robotsrules.Tokens // of the claims
 	recent     [64]atomic.Pointer[recentRobot]
 	dns        *dns.Verifier
 	signatures Signatures
@@ -55,30 +55,14 @@ type recentRobot struct {
 
 // New returns a Prover. The claims must be valid.
 func New(o Options) *Prover {
-	p := &Prover{find: finder(o.Claims), dns: o.DNS, signatures: o.Signatures}
+	p := &Prover{dns: o.DNS, signatures: o.Signatures}
+	var tokens []string
 	for _, c := range o.Claims {
+		tokens = append(tokens, c.Token)
 		p.claims = append(p.claims, claim{token: c.Token, suffixes: c.DNS, lists: o.Lists.of(c.Ranges)})
 	}
+	p.tokens = robotsrules.NewTokens(tokens, robotsrules.MatchSubstring)
 	return p
-}
-
-// finder returns a function that finds, among the claims, the one whose token names a robot, as
-// a record of robots.txt is found.
-func finder(claims []Claim) func(robotsrules.Robot) (claim int, ok bool) {
-	var records strings.Builder
-	places := make(map[string]int)
-	for i, c := range claims {
-		records.WriteString("User-agent: " + c.Token + "\nDisallow:\n")
-		places[c.Token] = i
-	}
-	tokens := robotsrules.Compile(robotsrules.Parse([]byte(records.String()), robotsrules.Options{}), robotsrules.MatchSubstring)
-	return func(r robotsrules.Robot) (int, bool) {
-		binding := tokens.Find(r)
-		if binding == nil {
-			return 0, false
-		}
-		return places[binding.Token()], true
-	}
 }
 
 // Prove implements enforce.Prover. It checks the name of a robot against its address and, where
@@ -138,7 +122,7 @@ func (p *Prover) claimOf(who *crawler.Identity) *claim {
 		return recent.claim
 	}
 	recent := &recentRobot{robot: who.Hash}
-	if i, ok := p.find(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}); ok {
+	if i, ok := p.tokens.Find(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}); ok {
 		recent.claim = &p.claims[i]
 	}
 	slot.Store(recent)
