@@ -8,10 +8,10 @@ import (
 
 const maxEntries = 1 << 20
 
-// A cache remembers outcomes by address, at most limit of them. Where one has to make
-// room, a hand goes round and passes over, once, those that were asked for since it last came
-// by (second chance): however many strangers come, who keeps coming back stays. Keys hold
-// no pointers, so that the table costs the garbage collector little.
+// A cache remembers outcomes by address, at most limit of them. When it is full it evicts as the
+// clock algorithm does (second chance): the hand passes over, once, entries that were read since
+// it last came by. So addresses that come again stay, however many strangers come. Keys hold no
+// pointers, so that the table costs the garbage collector little.
 type cache struct {
 	limit   int
 	mu      sync.RWMutex // guards what follows
@@ -22,7 +22,7 @@ type cache struct {
 
 type cacheEntry struct {
 	key     [16]byte
-	expires time.Duration // by the clock of the DNS
+	expires time.Duration // by the age of the Verifier
 	outcome *outcome
 	used    atomic.Bool // set by readers
 }
@@ -55,8 +55,8 @@ func (c *cache) put(key [16]byte, o *outcome, now time.Duration) {
 	e.key, e.outcome, e.expires = key, o, now+o.lifetime()
 }
 
-// room returns the place of a new entry; the caller holds c.mu. The hand goes round twice at
-// most, and only once in as many entries as there are does it have far to go.
+// room returns the place of a new entry. The caller holds c.mu. The hand goes round twice at most,
+// and far only once in as many calls as there are entries.
 func (c *cache) room(now time.Duration) int32 {
 	if n := len(c.entries); n < c.limit {
 		c.entries = append(c.entries, cacheEntry{})

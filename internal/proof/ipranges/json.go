@@ -121,7 +121,7 @@ func (j *jsonRanges) end() error {
 	return err
 }
 
-// text takes a string as a range where one must stand. An empty one says that there is none.
+// text reads a string as a range where there must be one. An empty string says that there is none.
 func (j *jsonRanges) text(s string) error {
 	step := &j.path[len(j.path)-1]
 	s = strings.TrimSpace(s)

@@ -52,7 +52,7 @@ func Parse(text []byte) (*Set, error) {
 	return New(prefixes)
 }
 
-// prefixesInLines reads what stands first on each line.
+// prefixesInLines reads the first field of each line.
 func prefixesInLines(text []byte) ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
 	number := 0

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// RefusePrivate is a net.Dialer's Control that connects to public addresses only: it sees the
-// address that a name resolved to, so that a name cannot point a fetch into the network this
-// server stands in.
+// RefusePrivate is a net.Dialer's Control that connects to public addresses only. It sees the
+// address that a name resolved to, so that no name can point a fetch into this server's own
+// network.
 func RefusePrivate(_, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !IsPublic(ap.Addr()) {

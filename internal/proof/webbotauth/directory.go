@@ -112,24 +112,22 @@ func (d *keyDirectories) enter(origin, keyID string) (*keyDirectory, <-chan stru
 	return e, nil, nil
 }
 
-// makeRoom lets one more entry in. The one that was unused the longest gives way, those without
-// keys first: made-up agents do not push out real ones. The caller holds the lock.
+// makeRoom evicts an entry if there is no room for another, and reports whether there is then. It
+// evicts the one that was unused the longest, those without keys first, so that made-up agents do
+// not push out real ones. The caller holds the lock.
 func (d *keyDirectories) makeRoom() bool {
 	if len(d.entries) < d.limit {
 		return true
 	}
-	var victim *keyDirectory
+	var oldest *keyDirectory
 	var name string
 	for origin, e := range d.entries {
-		if e.fetching == nil && (victim == nil || e.lessWorth(victim)) {
-			victim, name = e, origin
+		if e.fetching == nil && (oldest == nil || e.isEvictedBefore(oldest)) {
+			oldest, name = e, origin
 		}
 	}
-	if victim == nil {
-		return false
-	}
 	delete(d.entries, name)
-	return true
+	return oldest != nil
 }
 
 // start fetches a directory in the background. The caller holds the lock.
@@ -202,8 +200,8 @@ func (e *keyDirectory) settled(keyID string, now time.Time) (*keySet, error) {
 	return e.set, nil
 }
 
-// lessWorth orders entries by which should give way first.
-func (e *keyDirectory) lessWorth(other *keyDirectory) bool {
+// isEvictedBefore orders entries by which makes room first.
+func (e *keyDirectory) isEvictedBefore(other *keyDirectory) bool {
 	if (e.set == nil) != (other.set == nil) {
 		return e.set == nil
 	}

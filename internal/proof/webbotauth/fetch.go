@@ -35,22 +35,16 @@ type directoryFetcher struct {
 
 // newDirectoryFetcher uses a given client with redirects and cookies off, or one of its own.
 func newDirectoryFetcher(given *http.Client, allowPrivate bool) *directoryFetcher {
-	var transport http.RoundTripper = newDirectoryTransport(allowPrivate)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if given != nil {
-		transport = given.Transport
+		client.Transport = given.Transport
+		return &directoryFetcher{client: client}
 	}
-	return &directoryFetcher{client: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
-
-func newDirectoryTransport(allowPrivate bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: directoryTimeout}
 	if !allowPrivate {
 		dialer.Control = ipranges.RefusePrivate
 	}
-	return &http.Transport{
+	client.Transport = &http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    directoryTimeout,
 		MaxResponseHeaderBytes: 16 << 10,
@@ -58,6 +52,7 @@ func newDirectoryTransport(allowPrivate bool) *http.Transport {
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
 	}
+	return &directoryFetcher{client: client}
 }
 
 // fetch returns the keys that an origin publishes and how long they hold.

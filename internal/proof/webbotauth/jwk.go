@@ -13,7 +13,7 @@ import (
 // maxDirectoryKeys bounds the keys of one directory.
 const maxDirectoryKeys = 64
 
-// publishedKeys are the public halves of keys whose private halves stand in RFC 9421 (B.1.4),
+// publishedKeys are the public halves of keys whose private halves are printed in RFC 9421 (B.1.4),
 // RFC 8037 (A.1) and RFC 8032 (7.1), by thumbprint. Anybody can sign with them.
 var publishedKeys = map[string]bool{
 	"poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U": true, // RFC 9421, test-key-ed25519

@@ -56,7 +56,7 @@ type Message struct {
 type Options struct {
 	// Client fetches the key directories. Nil is a client that uses no proxy and connects to
 	// public addresses only. A client given here is used with redirects and cookies off; which
-	// addresses it may reach is then its own affair.
+	// addresses it may reach is then up to it.
 	Client *http.Client
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -83,7 +83,7 @@ type Verifier struct {
 }
 
 // New returns a verifier with no directory known yet; each is fetched when an agent is
-// first met.
+// first seen.
 func New(o Options) *Verifier {
 	if o.Now == nil {
 		o.Now = time.Now
