@@ -85,27 +85,25 @@ func TestAListIsLoadedDailyAndKept(t *testing.T) {
 		if lists.at(listURL) != list {
 			t.Error("another list for the same address, want the same one")
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		go lists.Run(ctx)
-		synctest.Wait()
+		lists.loadDue(t.Context())
 		expectPublished(t, "loaded", list)
 		if len(kept) != 1 || from.last != nil {
 			t.Errorf("%d lists are kept, and the condition was %+v; want one and none", len(kept), from.last)
 		}
-		time.Sleep(listLifetime - time.Second)
-		synctest.Wait()
+		time.Sleep(listLifetime - time.Second) // of the bubble's clock
+		lists.loadDue(t.Context())
 		if from.requests != 1 {
 			t.Errorf("within a day: %d requests, want 1", from.requests)
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		time.Sleep(time.Second)
+		lists.loadDue(t.Context())
 		if from.requests != 2 || from.last == nil || from.last.ETag != `"1"` {
 			t.Errorf("after a day: %d requests with the condition %+v, want 2 and the ETag", from.requests, from.last)
 		}
 		expectPublished(t, "after a day", list)
-		stop()
 
 		from.err = errors.New("no network")
+		time.Sleep(time.Second)
 		restarted, logs := testLists(from, kept)
 		again := restarted.at(listURL)
 		restarted.loadDue(t.Context())
