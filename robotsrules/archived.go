@@ -2,7 +2,7 @@ package robotsrules
 
 import "strings"
 
-// TimeGate is a TimeGate line and the Archived lines that follow it (seed 000).
+// TimeGate is a TimeGate line and the Archived lines that follow it (the Memento extensions).
 type TimeGate struct {
 	// URL is what the addresses of all its time gates begin with, as written.
 	URL string
@@ -12,7 +12,7 @@ type TimeGate struct {
 	Archived []Archived
 }
 
-// Archived is an Archived line (seed 000): a host and an optional path.
+// Archived is an Archived line (the Memento extensions): a host and an optional path.
 type Archived struct {
 	// Value is the line's value as written.
 	Value string
@@ -101,8 +101,8 @@ type openGate struct {
 	answered bool      // no complaint is due that Archived is missing
 }
 
-// closeGate complains about a TimeGate line without an Archived line: seed 000
-// asks for both.
+// closeGate complains about a TimeGate line without an Archived line: the Memento extensions
+// ask for both.
 func (p *parser) closeGate() {
 	if p.gate.seen && !p.gate.answered {
 		p.report(p.gate.kept.Line, findLoneGate, detail{})

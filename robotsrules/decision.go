@@ -100,7 +100,7 @@ type Decision struct {
 }
 
 // Decide says whether the robot may fetch target: path and query as they stood
-// on the request line. The method does not matter (seed 001, section 3.2.2).
+// on the request line. The method does not matter (the 1996 draft, section 3.2.2).
 // A missing path is /, and a fragment is cut off. /robots.txt is always allowed.
 // It does not allocate, and the time it takes does not grow with the number of
 // rules without stars.
@@ -152,7 +152,7 @@ func (b *Binding) Matches(r *Rule, target string) bool {
 		return false
 	}
 	p := compilePattern(r.Pattern, reading)
-	return p.matches(string(b.rewrite(nil, target)))
+	return p.Matches(string(b.rewrite(nil, target)))
 }
 
 // rewriteBuffers keep what is too long for the stack.

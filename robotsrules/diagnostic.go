@@ -11,7 +11,7 @@ import (
 // maxDiagnostics bounds what an evil file can make us remember.
 const maxDiagnostics = 1000
 
-// maxExcerpt is how many octets of a line are repeated in a diagnostic.
+// maxExcerpt is how many bytes of a line are repeated in a diagnostic.
 const maxExcerpt = 80
 
 // Severity is how much a diagnostic matters. The zero value is Info.

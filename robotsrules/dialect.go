@@ -9,9 +9,9 @@ type Dialect uint8
 const (
 	// RFC9309 is the standard of 2022, which today's crawlers follow.
 	RFC9309 Dialect = iota
-	// Draft1996 is Koster's Internet-Draft of 1996 (seed 001).
+	// Draft1996 is Koster's Internet-Draft of 1996.
 	Draft1996
-	// NoRobots1994 is the consensus of 1994 (seed 004).
+	// NoRobots1994 is the 1994 standard, a consensus of the robots mailing list.
 	NoRobots1994
 )
 
@@ -42,8 +42,8 @@ type Match uint8
 
 // The ways to match.
 const (
-	// MatchSubstring looks for the token anywhere in the User-Agent, as seeds
-	// 001 and 004 ask.
+	// MatchSubstring looks for the token anywhere in the User-Agent, as the
+	// 1996 draft and the 1994 standard ask.
 	MatchSubstring Match = iota
 	// MatchToken compares the token with each product token that the robot
 	// sends, as RFC 9309, section 2.2.1, asks.

@@ -150,7 +150,7 @@ func (c *comparison) rulesOf(bound [dialects]*Binding) []source {
 	var all []source
 	for _, b := range bound {
 		for _, g := range b.Groups() {
-			if !c.pay(len(g.Rules) * effortOfDecision) {
+			if !c.pay(len(g.Rules) * costOfDecision) {
 				return nil
 			}
 			for _, r := range g.Rules {

@@ -40,7 +40,7 @@
 // diagnostic says what to write.
 //
 // Nothing makes Parse fail. Of a text in UTF-16 and of an HTML page no line is
-// read; lines above 16 KiB, and what stands behind Options.MaxBytes, are not
+// read; lines above 16 KiB, and what comes after Options.MaxBytes, are not
 // read either. Each of these is a Diagnostic, and so is every line that does not
 // do what its author will have meant: what is wrong with it, and what to write.
 //
@@ -52,26 +52,26 @@
 //	                       of all records
 //	Allow                  yes                yes                 unknown field
 //	what decides           the longest match  the first match     any Disallow
-//	* and $ in a pattern   wildcard, end      octets              octets
+//	* and $ in a pattern   wildcard, end      bytes              bytes
 //	an empty Disallow      no rule            matches nothing     all is allowed
 //	percent-encoding       one form           one form            as written
 //
 // In each of them a record without rules binds its robots and allows all, and
 // "*" names the default record, which binds the robots that no other one names.
 // MatchSubstring, the default, looks for tokens anywhere in the User-Agent
-// (seed 001, section 3.2.1; seed 004); MatchToken compares them with the product
+// (the 1996 draft, section 3.2.1; the 1994 standard); MatchToken compares them with the product
 // tokens that the robot sends (RFC 9309, section 2.2.1). Case never matters.
 //
 // In the dialects of 1994 and 1996 a record also binds a robot whose own name is
-// a part of the record's User-agent value, as seed 001 has it; in MatchSubstring
+// a part of the record's User-agent value, as the 1996 draft has it; in MatchSubstring
 // only.
 //
 // # Records of version 2.0.0
 //
 // In RFC9309 and Draft1996, a record whose first line below its User-agent lines
-// is "Robot-version: 2.0.0" is read by seed 003. A pattern with stars has to
+// is "Robot-version: 2.0.0" is read by the 1996 proposal 2.0.0. A pattern with stars has to
 // match the whole target, and a pattern without has to be equal to it; $ is an
-// octet like others. An Allow without stars wins over all; then comes every
+// byte like others. An Allow without stars wins over all; then comes every
 // Disallow; then every Allow with stars. What none of them matches is disallowed
 // when the record has an Allow with stars, or Allows and no Disallow, and
 // allowed otherwise.
@@ -85,19 +85,19 @@
 // The fragment of the target is cut off; a target that does not begin with a
 // slash gets one, so that "" is / and "?x" is /?x. /robots.txt is always
 // allowed, with any query. Then patterns and target are brought to one spelling
-// (RFC 9309, section 2.2.2; seed 001, section 3.2.2), in which an octet is equal
+// (RFC 9309, section 2.2.2; the 1996 draft, section 3.2.2), in which a byte is equal
 // to its percent-encoding, in either case of the digits: /caf%c3%a9 is /café, and
 // /%61 is /a. An encoded slash is not a slash, and an encoded star or dollar in a
-// pattern is that octet, no wildcard (RFC 9309, section 2.2.3).
+// pattern is that byte, no wildcard (RFC 9309, section 2.2.3).
 //
 // In RFC9309 the rule with the longest pattern that matches decides, and Allow
 // when two are as long (RFC 9309, section 2.2.2). No rule, no record: allowed.
 //
 // # Pace
 //
-// Crawl-delay asks for seconds between two requests (seed 002), Request-rate for
+// Crawl-delay asks for seconds between two requests (the 2011 survey), Request-rate for
 // at most so many documents in a time, "10/1m", which may hold in a part of the
-// day only, "10/1m 0600-0845" (seed 003). Visit-time is the part of the day in
+// day only, "10/1m 0600-0845" (the 1996 proposal 2.0.0). Visit-time is the part of the day in
 // which visits are welcome. Times are GMT; a part of the day has its first minute
 // and not its last, and may span midnight. A rate with times replaces those
 // without, inside its times. Of several rates, and of rate and delay, the slower
@@ -109,7 +109,7 @@
 // and is fit to be repeated in the header of a response: a value that is not, as it
 // holds control characters, is no URI, or no plain dictionary, is a diagnostic.
 //
-//	TimeGate: https://archive.example/tg/  # where old versions are found (seed 000)
+//	TimeGate: https://archive.example/tg/  # where old versions are found (the Memento extensions)
 //	Archived: .example.com/w/              # of which hosts and paths; * is everything
 //	Sitemap: https://example.com/s.xml
 //	License: https://example.com/l.xml
@@ -133,7 +133,7 @@
 // Where the sources are silent or at odds, this is what the package does.
 //
 //   - In every dialect a User-agent line after a rule opens a new record, with or
-//     without a blank line: seed 000 writes it so. In the older dialects a rule
+//     without a blank line: the Memento extensions write it so. In the older dialects a rule
 //     behind a blank line, with no User-agent line before it, belongs to nobody.
 //   - Crawl-delay and the other fields of a record end its User-agent lines just
 //     as rules do. Otherwise a delay meant for one robot would fall on the next.
@@ -148,7 +148,7 @@
 //   - A line whose pattern can match nothing is no rule; nor does it count when
 //     it is asked whether a record of version 2 has Allows or Disallows.
 //   - How long a pattern is, is counted in its one spelling: a visible ASCII
-//     octet is 1 however written, an octet beyond ASCII 3, * and $ are 1 each.
+//     byte is 1 however written, a byte beyond ASCII 3, * and $ are 1 each.
 //     An ordinary pattern so has the length that Google's parser gives it.
 //   - Of several rules that decide alike the first in the file is named.
 //   - Of several Visit-time lines the first holds. "Crawl-delay: 0" asks for
@@ -176,12 +176,13 @@
 // Reading and compiling take time in proportion to the length of the text. Find
 // passes over the User-Agent once, however many robots are named. Decide passes
 // over the target once, however many rules without stars there are; of those
-// with stars it tries the ones that share a rare pair of octets with the target.
+// with stars it tries the ones that share a rare pair of bytes with the target.
 // One pattern never takes more than its length times that of the target. Neither
 // allocates. (In the older dialects, Find also searches the User-agent values for
 // the robot's name, which takes longer the more there are.)
 //
-// The sources are RFC 9309; the Memento extensions (seed 000), the draft of 1996
-// (seed 001), the survey of 2011 (seed 002), the proposal of version 2.0.0
-// (seed 003), and the consensus of 1994 (seed 004).
+// The sources are RFC 9309, the 1996 draft (Koster's "A Method for Web Robots Control"), the
+// 1994 standard (its forerunner, "A Standard for Robot Exclusion"), the 1996 proposal 2.0.0
+// (Conner's "An Extended Standard for Robot Exclusion"), the 2011 survey of what robots.txt
+// files hold, and the Memento extensions for TimeGate and Archived.
 package robotsrules

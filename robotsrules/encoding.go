@@ -2,15 +2,15 @@ package robotsrules
 
 import "strings"
 
-// Patterns and targets are compared in one canonical text, so that every octet
-// equals its percent-encoding (RFC 9309, section 2.2.2; seed 001, section
-// 3.2.2): visible ASCII stands for itself, every other octet and the % itself
+// Patterns and targets are compared in one canonical text, so that every byte
+// equals its percent-encoding (RFC 9309, section 2.2.2; the 1996 draft, section
+// 3.2.2): visible ASCII stands for itself, every other byte and the % itself
 // are %XX with capital digits. An encoded slash stays %2F, as it is not the
 // slash that divides a path.
 
 const capitalHex = "0123456789ABCDEF"
 
-// plain tells the octets that stand for themselves.
+// plain has the bytes that stand for themselves.
 var plain = func() (t [256]bool) {
 	for c := 0x21; c <= 0x7E; c++ {
 		t[c] = c != '%'
@@ -36,7 +36,7 @@ func isCanonicalEscape(s string) bool {
 	return s[1] == capitalHex[c>>4] && s[2] == capitalHex[c&15]
 }
 
-// unescape returns the octet that the %XX at the beginning of s stands for.
+// unescape returns the byte that the %XX at the beginning of s stands for.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 {
 		return 0, false
@@ -63,8 +63,8 @@ func appendCanonical(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c == '%' {
-			if octet, ok := unescape(s[i:]); ok {
-				c = octet
+			if decoded, ok := unescape(s[i:]); ok {
+				c = decoded
 				i += 2
 				if c == '/' {
 					dst = append(dst, "%2F"...)
@@ -81,7 +81,7 @@ func appendCanonical(dst []byte, s string) []byte {
 	return dst
 }
 
-// maxGrowth is how many octets one octet can become in canonical text.
+// maxGrowth is how many bytes one byte can become in canonical text.
 const maxGrowth = 3
 
 // isRobotsTxt reports whether target is /robots.txt, however it is encoded and
@@ -95,8 +95,8 @@ func isRobotsTxt(target string) bool {
 		}
 		c, n := rest[0], 1
 		if c == '%' {
-			if octet, ok := unescape(rest); ok {
-				c, n = octet, 3
+			if decoded, ok := unescape(rest); ok {
+				c, n = decoded, 3
 			}
 		}
 		if c != path[i] {

@@ -13,7 +13,7 @@ const mostBytes = 64 << 20
 type Options struct {
 	// Dialect is the standard that reads the text.
 	Dialect Dialect
-	// MaxBytes is how many octets of the text are read; the cut is made after
+	// MaxBytes is how many bytes of the text are read; the cut is made after
 	// the last whole line. Zero and negative values mean DefaultMaxBytes; more than
 	// 64 MiB is never read.
 	MaxBytes int
@@ -31,7 +31,7 @@ type File struct {
 	Groups []*Group
 	// Sitemaps are the Sitemap lines.
 	Sitemaps []Field
-	// TimeGates are the TimeGate lines with their Archived lines (seed 000).
+	// TimeGates are the TimeGate lines with their Archived lines (the Memento extensions).
 	TimeGates []TimeGate
 	// Fields are all other lines that belong to no record: Host, Clean-param,
 	// License, and unknown fields that stand before the first record.
@@ -66,7 +66,7 @@ type Group struct {
 	Tokens []Token
 	// Line is that of the record's first User-agent line.
 	Line int
-	// Version is the record's Robot-version (seed 003); the zero value is none.
+	// Version is the record's Robot-version (the 1996 proposal 2.0.0); the zero value is none.
 	Version Version
 	// Rules are the Allow and Disallow lines in file order, those with a
 	// pattern that cannot match among them.
@@ -79,7 +79,7 @@ type Group struct {
 	RequestRates []RequestRate
 	// VisitTime is the first readable Visit-time line, nil when there is none.
 	VisitTime *VisitTime
-	// Comments are what a robot is asked to hand to its author (seed 003).
+	// Comments are what a robot is asked to hand to its author (the 1996 proposal 2.0.0).
 	Comments []Field
 	// ContentSignals are the Content-Signal lines.
 	ContentSignals []Field
@@ -99,7 +99,7 @@ type Token struct {
 	Line int
 }
 
-// Version is a Robot-version line (seed 003). The zero value means that the
+// Version is a Robot-version line (the 1996 proposal 2.0.0). The zero value means that the
 // record has none.
 type Version struct {
 	Major, Minor, Patch int

@@ -77,7 +77,7 @@ var (
 		"write two different times, or none"}
 )
 
-// What can be wrong with the lines of seed 000.
+// What can be wrong with the lines of the Memento extensions.
 var (
 	findBadGate = &finding{Warning, `"{text}" is no absolute http or https address; the TimeGate is ignored`,
 		`write the whole address, such as "TimeGate: https://archive.example/timegate/"`}

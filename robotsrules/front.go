@@ -31,7 +31,7 @@ func front(raw []byte, limit int, ds *diagnostics) string {
 	return text
 }
 
-// wholeLines returns how many octets the lines have that end at or before limit.
+// wholeLines returns how many bytes the lines have that end at or before limit.
 // Half a line would be another rule than its author wrote.
 func wholeLines(raw []byte, limit int) int {
 	if len(raw) <= limit {
@@ -65,7 +65,7 @@ func lineAfter(text string) int {
 }
 
 // isUTF16 reports whether raw is UTF-16 in either order: by its mark, or because
-// one of each of the first two pairs of octets is zero and the other is not.
+// one of each of the first two pairs of bytes is zero and the other is not.
 func isUTF16(raw []byte) bool {
 	if len(raw) >= 2 && (raw[0] == 0xFF && raw[1] == 0xFE || raw[0] == 0xFE && raw[1] == 0xFF) {
 		return true

@@ -198,7 +198,7 @@ func (j *joiner) limited(text string, file *File, name string, heading int) (at 
 }
 
 // disallowsAll reports whether the record names robots and says nothing to them but
-// "Disallow: /". A Robot-version could make that mean the start page only (seed 003).
+// "Disallow: /". A Robot-version could make that mean the start page only (the 1996 proposal 2.0.0).
 func disallowsAll(g *Group) bool {
 	for _, token := range g.Tokens {
 		if token.Value == "*" {

@@ -160,7 +160,7 @@ func lexWords(l *line, d Dialect) bool {
 // of its usual misspellings.
 func fieldOf(name string, d Dialect) (f field, typo bool) {
 	f, typo = fieldCalled(name)
-	// The consensus of 1994 knows neither (seed 004).
+	// The 1994 standard knows neither.
 	if d == NoRobots1994 && (f == allow || f == robotVersion) {
 		return unknownField, false
 	}
@@ -237,7 +237,7 @@ func rareField(name string) field {
 }
 
 // lower folds ASCII capitals. Names of robots and fields are compared without
-// regard to case (RFC 9309, section 2.2.1; seed 001, section 3.2.1).
+// regard to case (RFC 9309, section 2.2.1; the 1996 draft, section 3.2.1).
 var lower = func() (t [256]byte) {
 	for i := range t {
 		t[i] = byte(i)

@@ -140,7 +140,7 @@ func slower(a, b Rate) Rate {
 }
 
 // spans divides the day where the rate changes. Inside their times, rates with
-// times replace the one without (seed 003); a Crawl-delay holds besides.
+// times replace the one without (the 1996 proposal 2.0.0); a Crawl-delay holds besides.
 func (a asks) spans() []span {
 	base := slower(a.always, a.delay)
 	if len(a.timed) == 0 {

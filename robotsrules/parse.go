@@ -3,6 +3,8 @@ package robotsrules
 import (
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // Parse reads a robots.txt. It never fails and never returns nil: what cannot be
@@ -41,9 +43,9 @@ type parser struct {
 
 	// Where the next ones are kept, so that they lie together: one allocation
 	// for many.
-	rules  slab[Rule]
-	groups slab[Group]
-	tokens slab[Token]
+	rules  index.Arena[Rule]
+	groups index.Arena[Group]
+	tokens index.Arena[Token]
 }
 
 func (p *parser) report(number int, f *finding, d detail) {
@@ -77,8 +79,8 @@ func (p *parser) read(number int, raw string) {
 	p.take(&l)
 }
 
-// blankLine ends the record in the older dialects (seed 001, section 3.2;
-// seed 004); in RFC 9309 blank lines mean nothing.
+// blankLine ends the record in the older dialects (the 1996 draft, section 3.2;
+// the 1994 standard); in RFC 9309 blank lines mean nothing.
 func (p *parser) blankLine(number int) {
 	if p.file.Dialect != RFC9309 && p.group != nil {
 		p.group, p.blank = nil, number
@@ -118,7 +120,7 @@ func (l *line) kept() Field {
 
 func (p *parser) userAgent(l *line) {
 	if p.group == nil || p.body {
-		p.group, p.body = p.groups.put(Group{Line: l.number}), false
+		p.group, p.body = p.groups.Put(Group{Line: l.number}), false
 		p.file.Groups = append(p.file.Groups, p.group)
 	}
 	name := tokenOf(l.value)
@@ -130,7 +132,7 @@ func (p *parser) userAgent(l *line) {
 	}
 	token := Token{Value: name, Text: l.value, Line: l.number}
 	if p.group.Tokens == nil {
-		p.group.Tokens = p.tokens.list(token) // most records have one
+		p.group.Tokens = p.tokens.List(token) // most records have one
 		return
 	}
 	p.group.Tokens = append(p.group.Tokens, token)
@@ -202,7 +204,7 @@ func (p *parser) noRecord() *finding {
 
 func (p *parser) rule(l *line, k Kind) *Rule {
 	p.checkPattern(l)
-	return p.rules.put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
+	return p.rules.Put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
 }
 
 // checkPattern complains about a pattern that can match nothing.

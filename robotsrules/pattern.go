@@ -1,27 +1,15 @@
 package robotsrules
 
-import "strings"
+import (
+	"strings"
 
-// star stands for a wildcard in a compiled pattern. It cannot be taken for an
-// octet of the pattern, since canonical text has no NUL.
-const star = "\x00"
-
-// shape is how a pattern is compared with a target.
-type shape uint8
-
-const (
-	prefix   shape = iota // the target begins with it
-	exact                 // the target is equal to it
-	wildcard              // it has stars before its end
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // pattern is a rule's pattern in canonical text.
 type pattern struct {
-	shape   shape
-	literal string // what the target begins with, up to the first star
-	rest    string // what follows the first star, with NULs for further ones
-	anchor  bool   // rest has to end where the target ends
-	octets  int    // how specific it is
+	index.Pattern
+	length int // how specific it is
 }
 
 // canMatch reports whether anything can match the pattern p, which is not empty.
@@ -35,19 +23,18 @@ func canMatch(p string, stars bool) bool {
 func compilePattern(p string, r reading) pattern {
 	switch r {
 	case readNoRobots1994:
-		return pattern{literal: p}
+		return pattern{Pattern: index.Pattern{Literal: p}}
 	case readDraft1996:
-		return pattern{literal: canonical(p)}
+		return pattern{Pattern: index.Pattern{Literal: canonical(p)}}
 	case readVersion2:
-		return splitStars(withStars(p), true)
+		return pattern{Pattern: index.Split(withStars(p), true)}
 	}
-	// Only the last octet can be the end of the match (RFC 9309, section 2.2.3).
+	// Only the last byte can be the end of the match (RFC 9309, section 2.2.3).
 	body, anchor := strings.CutSuffix(p, "$")
 	text := withStars(body)
-	c := splitStars(text, anchor)
-	c.octets = len(text)
+	c := pattern{index.Split(text, anchor), len(text)}
 	if anchor {
-		c.octets++
+		c.length++
 	}
 	return c
 }
@@ -61,57 +48,89 @@ func canonical(s string) string {
 }
 
 // withStars returns s as canonical text with its stars marked. An encoded star
-// is an octet like others (RFC 9309, section 2.2.3).
+// is a byte like others (RFC 9309, section 2.2.3).
 func withStars(s string) string {
 	if strings.IndexByte(s, '*') < 0 {
 		return canonical(s)
 	}
 	if isCanonical(s) {
-		return strings.ReplaceAll(s, "*", star)
+		return strings.ReplaceAll(s, "*", index.Star)
 	}
 	b := make([]byte, 0, maxGrowth*len(s))
 	for i, segment := range strings.Split(s, "*") {
 		if i > 0 {
-			b = append(b, star...)
+			b = append(b, index.Star...)
 		}
 		b = appendCanonical(b, segment)
 	}
 	return string(b)
 }
 
-// splitStars takes a pattern apart at its first star. A star at the end is
-// what every prefix has anyhow, so it is dropped, and the end with it.
-func splitStars(text string, anchor bool) pattern {
-	end := strings.IndexByte(text, star[0])
-	if end < 0 {
-		if anchor {
-			return pattern{shape: exact, literal: text}
-		}
-		return pattern{literal: text}
+// spell returns a target that p matches, in the form that is compared: with gap where
+// the pattern has a star, and tail after it when its end is open.
+//
+// With index.Star for both it is the target that fewest other patterns match. No
+// pattern has that byte, so another one matches it only if its stars reach over
+// the stars of p; then it matches all that p does.
+func (p pattern) spell(gap, tail string) string {
+	s := p.Literal
+	if p.Shape == index.Wildcard {
+		s += gap + strings.ReplaceAll(p.Rest, index.Star, gap)
 	}
-	literal, rest := text[:end], text[end+1:]
-	open := strings.TrimRight(rest, star)
-	if len(open) < len(rest) {
-		anchor = false
+	if p.Shape != index.Exact && !p.Anchor {
+		s += tail
 	}
-	open = strings.TrimLeft(open, star)
-	if open == "" {
-		return pattern{literal: literal}
-	}
-	return pattern{shape: wildcard, literal: literal, rest: open, anchor: anchor}
+	return s
 }
 
-// matches reports whether p matches target, in canonical text.
-func (p pattern) matches(target string) bool {
-	rest, found := strings.CutPrefix(target, p.literal)
+// rooted returns patterns that begin with a slash, as targets do, and together
+// match the targets that p does: "*/a" matches what "/a" and "/*/a" match.
+func (p pattern) rooted() []pattern {
 	switch {
-	case !found:
-		return false
-	case p.shape == exact:
-		return rest == ""
-	case p.shape == wildcard:
-		w := newWildcardRule(&entry{rest: p.rest, anchor: p.anchor})
-		return w.matches(rest)
+	case p.Literal != "":
+		return []pattern{p}
+	case p.Shape == index.Prefix:
+		return []pattern{{Pattern: index.Pattern{Literal: "/"}}}
 	}
-	return true
+	below := p
+	below.Literal = "/"
+	if p.Rest[0] != '/' {
+		return []pattern{below}
+	}
+	return []pattern{{Pattern: index.Split(p.Rest, p.Anchor)}, below}
+}
+
+// sampleGaps are texts for the stars of an example. The first is enough but
+// where other rules of the file say something of it.
+var sampleGaps = [...]string{"x", "y", "z", "0", "other"}
+
+// samples returns targets that p matches, in the form that is compared, the most
+// natural first: of "/*.pdf$" it is "/x.pdf".
+func (p pattern) samples() []string {
+	all := make([]string, 0, 2*len(sampleGaps))
+	for _, gap := range sampleGaps {
+		all = append(all, p.spell(gap, ""))
+		if s := p.spell(gap, gap); s != all[len(all)-1] {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// asWritten returns a target in the form that the reading compares as it could
+// stand on a request line, where a # would begin a fragment.
+func (r reading) asWritten(target string) string {
+	if r == readNoRobots1994 {
+		return target
+	}
+	return strings.ReplaceAll(target, "#", "%23")
+}
+
+// compared returns the target, which begins with a slash and has no fragment, in
+// the form that the reading compares.
+func (r reading) compared(target string) string {
+	if r == readNoRobots1994 {
+		return target
+	}
+	return canonical(target)
 }

@@ -3,6 +3,8 @@ package robotsrules
 import (
 	"cmp"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // Policy is a File made ready for decisions. It is immutable and safe for
@@ -69,7 +71,7 @@ func (p *Policy) merge(f *File, set *recordSet) {
 	all := namedIn(f)
 	slices.SortStableFunc(all, func(a, b named) int { return cmp.Compare(len(b.text), len(a.text)) })
 	p.bindings = make([]Binding, 0, len(all))
-	words := make([]tokenWord, 0, len(all))
+	words := make([]index.Word, 0, len(all))
 	var ids []int
 	for _, n := range all {
 		ids = readable(f, n.places, ids[:0])
@@ -84,10 +86,10 @@ func (p *Policy) merge(f *File, set *recordSet) {
 			p.fallback = new(b)
 			continue
 		}
-		words = append(words, tokenWord{n.text, uint32(len(p.bindings))})
+		words = append(words, index.Word{Text: n.text, Rank: uint32(len(p.bindings))})
 		p.bindings = append(p.bindings, b)
 	}
-	p.tokens.words = newAutomaton(words)
+	p.tokens.words = index.NewWords(words)
 }
 
 // namedIn returns the tokens of the file in the order of their first places.
@@ -98,7 +100,7 @@ func namedIn(f *File) []named {
 	}
 	all := make([]named, 0, tokens)
 	at := make(map[string]int, tokens)
-	var places slab[place]
+	var places index.Arena[place]
 	for id, g := range f.Groups {
 		if g.passedOver(f.Dialect) {
 			continue
@@ -113,7 +115,7 @@ func namedIn(f *File) []named {
 			}
 			switch n := &all[i]; {
 			case n.places == nil:
-				n.places = places.list(place{id, j})
+				n.places = places.List(place{id, j})
 			case n.places[len(n.places)-1].group != id:
 				n.places = append(n.places, place{id, j})
 			}
@@ -140,9 +142,9 @@ func readable(f *File, places []place, ids []int) []int {
 }
 
 // inOrder makes one binding of each User-agent line, and the first that fits a
-// robot binds it (seed 001, section 3.2.1).
+// robot binds it (the 1996 draft, section 3.2.1).
 func (p *Policy) inOrder(f *File, set *recordSet) {
-	var words []tokenWord
+	var words []index.Word
 	var values []string
 	seen := make(map[string]bool)
 	for id, g := range f.Groups {
@@ -159,13 +161,13 @@ func (p *Policy) inOrder(f *File, set *recordSet) {
 			}
 			if text := fold(t.Value); !seen[text] {
 				seen[text] = true
-				words = append(words, tokenWord{text, uint32(len(p.bindings))})
+				words = append(words, index.Word{Text: text, Rank: uint32(len(p.bindings))})
 			}
 			p.bindings = append(p.bindings, b)
 			values = append(values, t.Text)
 		}
 	}
-	p.tokens.words = newAutomaton(words)
+	p.tokens.words = index.NewWords(words)
 	p.tokens.lines = newUserAgentLines(values)
 }
 
@@ -184,11 +186,11 @@ func (p *Policy) Names(t Token, r Robot) bool {
 	if p == nil || t.Value == "*" || t.Value == "" {
 		return false
 	}
-	alone := Tokens{match: p.tokens.match, words: newAutomaton([]tokenWord{{fold(t.Value), 0}})}
+	alone := Tokens{match: p.tokens.match, words: index.NewWords([]index.Word{{Text: fold(t.Value)}})}
 	if p.dialect != RFC9309 {
 		alone.lines = newUserAgentLines([]string{t.Text})
 	}
-	return alone.find(r) != none
+	return alone.find(r) != index.NoWord
 }
 
 // Named returns the record whose token is token, without regard to case, or nil.
@@ -197,11 +199,11 @@ func (p *Policy) Named(token string) *Binding {
 	if p == nil || len(p.bindings) == 0 {
 		return nil
 	}
-	return p.binding(p.tokens.words.exact(token))
+	return p.binding(p.tokens.words.Exact(token))
 }
 
 func (p *Policy) binding(rank uint32) *Binding {
-	if rank == none {
+	if rank == index.NoWord {
 		return nil
 	}
 	return &p.bindings[rank]

@@ -16,7 +16,7 @@ const (
 	maxWindowedRates = 48
 )
 
-// CrawlDelay is a Crawl-delay line (seed 002): at most one request in Delay.
+// CrawlDelay is a Crawl-delay line (the 2011 survey): at most one request in Delay.
 type CrawlDelay struct {
 	Delay time.Duration
 	// Line is the number of the line, from 1.
@@ -25,7 +25,7 @@ type CrawlDelay struct {
 	Text string
 }
 
-// RequestRate is a Request-rate line (seed 003): at most Documents requests in
+// RequestRate is a Request-rate line (the 1996 proposal 2.0.0): at most Documents requests in
 // Period.
 type RequestRate struct {
 	Documents int
@@ -38,7 +38,7 @@ type RequestRate struct {
 	Text string
 }
 
-// VisitTime is a Visit-time line (seed 003): visits are welcome inside Window.
+// VisitTime is a Visit-time line (the 1996 proposal 2.0.0): visits are welcome inside Window.
 type VisitTime struct {
 	Window Window
 	// Line is the number of the line, from 1.

@@ -3,6 +3,8 @@ package robotsrules
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // record is what the groups that bind a robot say together: one in the older
@@ -10,44 +12,25 @@ import (
 // with the same groups share it.
 type record struct {
 	groups []*Group
-	book   *book
-	trees  trees
-	// strict says that a target which no rule matches is disallowed (seed 003).
+	shared *shared
+	trees  index.Trees
+	// strict says that a target which no rule matches is disallowed (the 1996 proposal 2.0.0).
 	strict  bool
 	reading reading
-	// everything is the empty Disallow by which all may be fetched (seed 004).
+	// everything is the empty Disallow by which all may be fetched (the 1994 standard).
 	everything *Rule
 	pace       *Pace
 	stated     *stated // nil: nothing
 }
 
-// book is what the records of a file share.
-type book struct {
-	index
-	// roots are the trees of the index, by record: each has a run of them.
-	roots []uint32
-	// What the trees lead to, by the number in the low half of a rank.
+// shared is what all records of a file share.
+type shared struct {
+	index index.Index
+	// What the index finds, by the number in the low half of a rank.
 	rules       []*Rule
 	noindex     []*Rule
 	preferences []string
 }
-
-// trees are those in book.roots from one number to another. They are searched
-// together: those of groups that many records share lie apart.
-type trees struct{ from, to uint32 }
-
-// find returns the lowest rank of what the trees hold that matches target, noRank for
-// none.
-func (b *book) find(t trees, target string) rank {
-	best := noRank
-	for _, tree := range b.rootsOf(t) {
-		best = min(best, b.index.find(tree, target))
-	}
-	return best
-}
-
-// rootsOf returns the trees by their numbers in the index.
-func (b *book) rootsOf(t trees) []uint32 { return b.roots[t.from:t.to] }
 
 // maxCopies is in how many records the rules of a group are indexed again. A
 // group with more of them has an index of its own, which the records share:
@@ -58,17 +41,19 @@ const maxCopies = 16
 // recordSet makes the records of a file, one for each set of groups.
 type recordSet struct {
 	file     *File
-	book     *book
+	shared   *shared
 	base     []int // number of the first rule of each group
 	asks     []asks
 	single   []*record          // by the number of its group
 	together map[string]*record // by the numbers of its groups
 	users    []int              // in how many records each group is
-	shared   map[clauseOfGroup]plantedTree
 	queue    []pendingRecord
-	builder  builder
-	records  slab[record]
-	numbers  slab[int]
+	builder  *index.Builder
+	ofGroup  map[clauseOfGroup]index.Tree // of groups in many records
+	trees    []index.Tree                 // room for those of one record
+	paths    map[preferencePath]int       // the preferences of the next tree
+	records  index.Arena[record]
+	numbers  index.Arena[int]
 }
 
 type pendingRecord struct {
@@ -79,13 +64,13 @@ type pendingRecord struct {
 func newRecordSet(f *File) *recordSet {
 	s := &recordSet{
 		file:     f,
-		book:     new(book),
+		shared:   new(shared),
 		base:     make([]int, len(f.Groups)),
 		asks:     make([]asks, len(f.Groups)),
 		single:   make([]*record, len(f.Groups)),
 		together: make(map[string]*record),
 		users:    make([]int, len(f.Groups)),
-		shared:   make(map[clauseOfGroup]plantedTree),
+		ofGroup:  make(map[clauseOfGroup]index.Tree),
 		queue:    make([]pendingRecord, 0, len(f.Groups)),
 	}
 	rules := 0
@@ -94,10 +79,10 @@ func newRecordSet(f *File) *recordSet {
 		rules += len(g.Rules)
 		s.asks[i] = asksOf(g)
 	}
-	s.book.rules = make([]*Rule, 0, rules)
-	s.builder = newBuilder(rules)
+	s.shared.rules = make([]*Rule, 0, rules)
+	s.builder = index.NewBuilder(rules)
 	for _, g := range f.Groups {
-		s.book.rules = append(s.book.rules, g.Rules...)
+		s.shared.rules = append(s.shared.rules, g.Rules...)
 	}
 	return s
 }
@@ -127,7 +112,7 @@ func (s *recordSet) record(ids []int) *record {
 
 func (s *recordSet) alone(id int) *record {
 	if s.single[id] == nil {
-		s.single[id] = s.add(s.file.Groups[id:id+1:id+1], s.numbers.list(id))
+		s.single[id] = s.add(s.file.Groups[id:id+1:id+1], s.numbers.List(id))
 	}
 	return s.single[id]
 }
@@ -136,7 +121,7 @@ func (s *recordSet) add(groups []*Group, ids []int) *record {
 	for _, id := range ids {
 		s.users[id]++
 	}
-	r := s.records.put(record{book: s.book, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
+	r := s.records.Put(record{shared: s.shared, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
 	s.queue = append(s.queue, pendingRecord{r, ids})
 	return r
 }
@@ -149,12 +134,12 @@ func (s *recordSet) finish() {
 			a = a.join(s.asks[id])
 		}
 		p.pace = a.pace()
-		p.trees = s.plant(p.ids, clauseRule)
+		p.trees = s.treesOf(p.ids, clauseRule)
 		p.stated = s.state(p.ids)
 		p.strict = isStrict(p.record)
 		p.everything = emptyDisallow(p.record)
 	}
-	s.book.index = s.builder.build()
+	s.shared.index = s.builder.Index()
 }
 
 // clauseOfGroup names the lines of one kind of one group.
@@ -163,88 +148,63 @@ type clauseOfGroup struct {
 	clause
 }
 
-// plantedTree is a tree, if there was anything to plant.
-type plantedTree struct {
-	root    uint32
-	planted bool
-}
-
-// plant makes the trees of one kind of line of the groups with these numbers. Groups
-// in many records have a tree of their own, the others have one together.
-func (s *recordSet) plant(ids []int, c clause) trees {
-	from := len(s.book.roots)
+// treesOf makes the trees of one kind of line of the groups with these numbers. Groups in
+// many records have a tree of their own, the others have one together.
+func (s *recordSet) treesOf(ids []int, c clause) index.Trees {
+	s.trees = s.trees[:0]
 	for _, id := range ids {
 		if s.users[id] > maxCopies {
-			s.addRoot(s.plantShared(clauseOfGroup{id, c}))
+			s.trees = append(s.trees, s.treeOfGroup(clauseOfGroup{id, c}))
 		}
 	}
-	first := len(s.builder.entries)
 	for _, id := range ids {
 		if s.users[id] <= maxCopies {
-			s.appendEntries(id, c)
+			s.addLines(id, c)
 		}
 	}
-	s.addRoot(s.plantFrom(first, c))
-	return trees{uint32(from), uint32(len(s.book.roots))}
+	return s.builder.Together(append(s.trees, s.tree()))
 }
 
-func (s *recordSet) addRoot(t plantedTree) {
-	if t.planted {
-		s.book.roots = append(s.book.roots, t.root)
-	}
-}
-
-func (s *recordSet) plantShared(of clauseOfGroup) plantedTree {
-	t, found := s.shared[of]
+func (s *recordSet) treeOfGroup(of clauseOfGroup) index.Tree {
+	t, found := s.ofGroup[of]
 	if !found {
-		first := len(s.builder.entries)
-		s.appendEntries(of.group, of.clause)
-		t = s.plantFrom(first, of.clause)
-		s.shared[of] = t
+		s.addLines(of.group, of.clause)
+		t = s.tree()
+		s.ofGroup[of] = t
 	}
 	return t
 }
 
-// plantFrom makes a tree of the entries from the given one on.
-func (s *recordSet) plantFrom(first int, c clause) plantedTree {
-	if c == clauseUsage || c == clauseSignal {
-		s.joinPreferences(first)
-	}
-	root, planted := s.builder.plant(first)
-	return plantedTree{root, planted}
+// tree makes a tree of the lines that were added since the last one.
+func (s *recordSet) tree() index.Tree {
+	s.paths = nil
+	return s.builder.Tree()
 }
 
-// appendEntries compiles the lines of one kind of a group.
-func (s *recordSet) appendEntries(id int, c clause) {
+// addLines compiles the lines of one kind of a group.
+func (s *recordSet) addLines(id int, c clause) {
 	g := s.file.Groups[id]
 	switch c {
 	case clauseRule:
-		s.appendRules(g, s.base[id])
+		s.addRules(g, s.base[id])
 	case clauseNoindex:
-		s.appendNoindex(g)
+		s.addNoindex(g)
 	case clauseUsage:
-		s.appendPreferences(g, g.ContentUsages)
+		s.addPreferences(g, g.ContentUsages)
 	case clauseSignal:
-		s.appendPreferences(g, g.ContentSignals)
+		s.addPreferences(g, g.ContentSignals)
 	}
 }
 
-// appendRules compiles the rules of a group, of which the first has the number base.
-func (s *recordSet) appendRules(g *Group, base int) {
+// addRules compiles the rules of a group, of which the first has the number base.
+func (s *recordSet) addRules(g *Group, base int) {
 	reading := readingOf(s.file.Dialect, g)
 	for i, r := range g.Rules {
 		if counts(r, reading) {
 			p := compilePattern(r.Pattern, reading)
-			s.addEntry(r.Kind, &p, reading, base+i)
+			s.builder.Add(p.Pattern, rankOf(r.Kind, &p, reading, base+i))
 		}
 	}
-}
-
-func (s *recordSet) addEntry(k Kind, p *pattern, reading reading, number int) {
-	s.builder.entries = append(s.builder.entries, entry{
-		key: p.literal, rest: p.rest, shape: p.shape, anchor: p.anchor,
-		rank: rankOf(k, p, reading, number),
-	})
 }
 
 // counts reports whether a target can match the rule.
@@ -255,30 +215,30 @@ func counts(r *Rule, reading reading) bool {
 	return r.Pattern != "" && canMatch(r.Pattern, reading.stars())
 }
 
-// maxOctets is more than any pattern has.
-const maxOctets = 1<<30 - 1
+// maxLength is more than the length of any pattern.
+const maxLength = 1<<30 - 1
 
 // rankOf says which of the rules that match decides.
-func rankOf(k Kind, p *pattern, reading reading, number int) rank {
-	order := rank(0)
+func rankOf(k Kind, p *pattern, reading reading, number int) index.Rank {
+	order := index.Rank(0)
 	switch {
 	case reading == readRFC9309:
-		// The most octets; Allow when they are as many (RFC 9309, section 2.2.2).
-		order = rank(maxOctets-min(p.octets, maxOctets)) << 1
+		// The longest; Allow when two are as long (RFC 9309, section 2.2.2).
+		order = index.Rank(maxLength-min(p.length, maxLength)) << 1
 		if k == Disallow {
 			order++
 		}
 	case reading == readVersion2 && k == Disallow:
 		order = 1
-	case reading == readVersion2 && p.shape != exact:
+	case reading == readVersion2 && p.Shape != index.Exact:
 		order = 2
 	}
-	return order<<32 | rank(number)
+	return order<<32 | index.Rank(number)
 }
 
 // isStrict reports whether the record disallows what none of its rules matches:
 // one of version 2 does when it has an Allow with stars, or Allows only
-// (seed 003). Lines that can match nothing are left out of the account.
+// (the 1996 proposal 2.0.0). Lines that can match nothing are left out of the account.
 func isStrict(r *record) bool {
 	if r.reading != readVersion2 {
 		return false
@@ -290,7 +250,7 @@ func isStrict(r *record) bool {
 			case !counts(rule, readVersion2):
 			case rule.Kind == Disallow:
 				disallows = true
-			case compilePattern(rule.Pattern, readVersion2).shape != exact:
+			case compilePattern(rule.Pattern, readVersion2).Shape != index.Exact:
 				return true
 			default:
 				allows = true
@@ -322,9 +282,9 @@ func (r *record) find(target string) *Rule {
 	if r.everything != nil {
 		return r.everything
 	}
-	best := r.book.find(r.trees, target)
-	if best == noRank {
+	best := r.shared.index.Find(r.trees, target)
+	if best == index.NoRank {
 		return nil
 	}
-	return r.book.rules[uint32(best)]
+	return r.shared.rules[uint32(best)]
 }

@@ -1,9 +1,10 @@
 package robotsrules
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // Statement is what a record says of a target beyond whether it may be fetched. The
@@ -38,19 +39,19 @@ func (b *Binding) State(target string) Statement {
 
 // state takes a target in the form that the record's reading compares.
 func (b *Binding) state(target string) (s Statement) {
-	said, book := b.record.stated, b.record.book
-	if found := book.find(said.noindex, target); found != noRank {
-		s.Noindex = book.noindex[uint32(found)]
+	said, all := b.record.stated, b.record.shared
+	if found := all.index.Find(said.noindex, target); found != index.NoRank {
+		s.Noindex = all.noindex[uint32(found)]
 	}
-	usage, signal := book.find(said.usage, target), book.find(said.signal, target)
-	if usage == noRank && signal == noRank || !isRobotsTxt(target) && !b.decide(target).Allowed() {
+	usage, signal := all.index.Find(said.usage, target), all.index.Find(said.signal, target)
+	if usage == index.NoRank && signal == index.NoRank || !isRobotsTxt(target) && !b.decide(target).Allowed() {
 		return s
 	}
-	if usage != noRank {
-		s.Usage = book.preferences[uint32(usage)]
+	if usage != index.NoRank {
+		s.Usage = all.preferences[uint32(usage)]
 	}
-	if signal != noRank {
-		s.Signal = book.preferences[uint32(signal)]
+	if signal != index.NoRank {
+		s.Signal = all.preferences[uint32(signal)]
 	}
 	return s
 }
@@ -66,7 +67,7 @@ func (b *Binding) stateRewritten(target string) Statement {
 
 // stated is where a record's statements are found, by target.
 type stated struct {
-	noindex, usage, signal trees
+	noindex, usage, signal index.Trees
 }
 
 // clause is a kind of line that is found by target.
@@ -91,73 +92,56 @@ func (s *recordSet) state(ids []int) *stated {
 		return nil
 	}
 	return &stated{
-		noindex: s.plant(ids, clauseNoindex),
-		usage:   s.plant(ids, clauseUsage),
-		signal:  s.plant(ids, clauseSignal),
+		noindex: s.treesOf(ids, clauseNoindex),
+		usage:   s.treesOf(ids, clauseUsage),
+		signal:  s.treesOf(ids, clauseSignal),
 	}
 }
 
-// appendNoindex compiles the Noindex lines of a group. Of the statements that match, the
+// addNoindex compiles the Noindex lines of a group. Of the statements that match, the
 // one counts that would decide if all were rules of the same kind.
-func (s *recordSet) appendNoindex(g *Group) {
+func (s *recordSet) addNoindex(g *Group) {
 	reading := readingOf(s.file.Dialect, g)
 	for _, r := range g.Noindex {
 		if counts(r, reading) {
 			p := compilePattern(r.Pattern, reading)
-			s.addEntry(Noindex, &p, reading, len(s.book.noindex))
-			s.book.noindex = append(s.book.noindex, r)
+			s.builder.Add(p.Pattern, rankOf(Noindex, &p, reading, len(s.shared.noindex)))
+			s.shared.noindex = append(s.shared.noindex, r)
 		}
 	}
 }
 
-// appendPreferences compiles lines of a group that state preferences.
-func (s *recordSet) appendPreferences(g *Group, lines []Field) {
-	reading := readingOf(s.file.Dialect, g)
+// preferencePath is what a preference is stated for: what the pattern matches, and how
+// specific it is.
+type preferencePath struct {
+	index.Pattern
+	order index.Rank
+}
+
+// addPreferences compiles lines of a group that state preferences. Those of one tree that
+// are stated for the same path become one.
+func (s *recordSet) addPreferences(g *Group, lines []Field) {
+	if s.paths == nil && len(lines) > 0 {
+		s.paths = make(map[preferencePath]int)
+	}
+	reading, all := readingOf(s.file.Dialect, g), s.shared
 	for _, l := range lines {
 		path, preference := cutPreference(l.Value)
-		p := pattern{literal: "/", octets: 1} // every path
+		p := pattern{index.Pattern{Literal: "/"}, 1} // every path
 		switch {
 		case !isPreference(preference) || path != "" && !canMatch(path, reading.stars()):
 			continue
 		case path != "":
 			p = compilePattern(path, reading)
 		}
-		s.addEntry(Noindex, &p, reading, len(s.book.preferences))
-		s.book.preferences = append(s.book.preferences, preference)
-	}
-}
-
-// joinPreferences makes one of the preferences that are stated for the same path, among
-// the entries from the given one on.
-func (s *recordSet) joinPreferences(first int) {
-	entries := s.builder.entries[first:]
-	if len(entries) < 2 {
-		return
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(a.comparePattern(b), cmp.Compare(a.rank, b.rank))
-	})
-	kept := entries[:1]
-	for _, e := range entries[1:] {
-		last := kept[len(kept)-1]
-		if last.comparePattern(e) != 0 {
-			kept = append(kept, e)
+		rank := rankOf(Noindex, &p, reading, len(all.preferences))
+		key := preferencePath{p.Pattern, rank >> 32}
+		if first, found := s.paths[key]; found {
+			all.preferences[first] = joinPreferences(all.preferences[first], preference)
 			continue
 		}
-		preference := &s.book.preferences[uint32(last.rank)]
-		*preference = joinPreferences(*preference, s.book.preferences[uint32(e.rank)])
+		s.paths[key] = len(all.preferences)
+		s.builder.Add(p.Pattern, rank)
+		all.preferences = append(all.preferences, preference)
 	}
-	s.builder.entries = s.builder.entries[:first+len(kept)]
-}
-
-// comparePattern orders entries by what they match, and how specific that is.
-func (e entry) comparePattern(other entry) int {
-	if e.anchor != other.anchor {
-		if e.anchor {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Or(strings.Compare(e.key, other.key), strings.Compare(e.rest, other.rest),
-		cmp.Compare(e.shape, other.shape), cmp.Compare(e.rank>>32, other.rank>>32))
 }

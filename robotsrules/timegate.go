@@ -11,7 +11,7 @@ const maxTimeGates = 64
 // maxHost is the longest host that is looked for; longer ones are nobody's.
 const maxHost = 256
 
-// timeGates finds the time gates that answer for a resource (seed 000).
+// timeGates finds the time gates that answer for a resource (the Memento extensions).
 type timeGates struct {
 	urls       []string              // at most maxTimeGates
 	everything uint64                // those for every resource; bit n stands for urls[n]
@@ -82,7 +82,7 @@ func (t *timeGates) covering(host, target string) uint64 {
 	return set
 }
 
-// at returns the time gates of the Archived lines for just this host; own tells whether
+// at returns the time gates of the Archived lines for just this host; own reports whether
 // it is the resource's, or one above that.
 func (t *timeGates) at(host, target string, own bool) (set uint64) {
 	for _, c := range t.hosts[host] {
@@ -114,14 +114,14 @@ func beginsWith(target, path string) bool {
 		if target == "" {
 			return false
 		}
-		c, n, octet := target[0], 1, false
+		c, n, encoded := target[0], 1, false
 		if c == '%' {
 			if decoded, ok := unescape(target); ok {
-				c, n, octet = decoded, len("%xx"), true
+				c, n, encoded = decoded, len("%xx"), true
 			}
 		}
 		target = target[n:]
-		if plain[c] && !(octet && c == '/') {
+		if plain[c] && !(encoded && c == '/') {
 			if path[0] != c {
 				return false
 			}

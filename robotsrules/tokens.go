@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
 // Tokens are product tokens (RFC 9309, section 2.2.1) that robots are looked up by, for
@@ -12,58 +14,58 @@ import (
 // use. The zero value and nil name no robot.
 type Tokens struct {
 	match Match
-	words *automaton // the tokens by rank; nil for none
+	words *index.Words // the tokens by rank; nil for none
 	lines userAgentLines
-	index []int // of each rank, the place among the values of NewTokens
+	place []int // of each rank, the place among the values of NewTokens
 }
 
 // NewTokens makes Tokens of the values, each of which is as that of a User-agent line: a
 // version behind a slash is left out, and "*" and "" name no robot. Of equal tokens the
 // first counts.
 func NewTokens(values []string, m Match) *Tokens {
-	var all []tokenWord
+	var all []index.Word
 	seen := make(map[string]bool)
 	for i, value := range values {
 		text := fold(tokenOf(value))
 		if text != "" && text != "*" && !seen[text] {
 			seen[text] = true
-			all = append(all, tokenWord{text, uint32(i)})
+			all = append(all, index.Word{Text: text, Rank: uint32(i)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b tokenWord) int { return cmp.Compare(len(b.text), len(a.text)) })
-	t := &Tokens{match: m, index: make([]int, len(all))}
+	slices.SortStableFunc(all, func(a, b index.Word) int { return cmp.Compare(len(b.Text), len(a.Text)) })
+	t := &Tokens{match: m, place: make([]int, len(all))}
 	for rank := range all {
-		t.index[rank], all[rank].rank = int(all[rank].rank), uint32(rank)
+		t.place[rank], all[rank].Rank = int(all[rank].Rank), uint32(rank)
 	}
-	t.words = newAutomaton(all)
+	t.words = index.NewWords(all)
 	return t
 }
 
 // Find returns the place, among the values of NewTokens, of the token that names r, as
 // [Policy.Find] finds a record in RFC9309: the longest that matches, and of those the
 // first. It returns false when none does. It does not allocate.
-func (t *Tokens) Find(r Robot) (index int, ok bool) {
+func (t *Tokens) Find(r Robot) (place int, ok bool) {
 	if t == nil {
 		return 0, false
 	}
 	rank := t.find(r)
-	if rank == none {
+	if rank == index.NoWord {
 		return 0, false
 	}
-	return t.index[rank], true
+	return t.place[rank], true
 }
 
-// find returns the best rank of a token that names r, none when no token does.
+// find returns the best rank of a token that names r, index.NoWord when no token does.
 func (t *Tokens) find(r Robot) uint32 {
-	best := none
+	best := index.NoWord
 	switch {
 	case t.words == nil:
 	case t.match == MatchToken:
 		for _, product := range r.Products {
-			best = min(best, t.words.exact(product))
+			best = min(best, t.words.Exact(product))
 		}
 	default:
-		best = t.words.search(r.UserAgent)
+		best = t.words.Search(r.UserAgent)
 		best = t.lines.find(r.Name, best)
 	}
 	return best
@@ -103,7 +105,7 @@ func (l *userAgentLines) find(name string, best uint32) uint32 {
 		buf[i] = lower[name[i]]
 	}
 	text := l.text
-	if best != none {
+	if best != index.NoWord {
 		text = text[:l.begins[best]]
 	}
 	at := strings.Index(text, view(buf[:len(name)]))

@@ -20,7 +20,7 @@ type twinFile struct {
 
 type twinRecord struct {
 	tokens []twinToken
-	v2     bool // read as Robot-version 2.0.0 (seed 003)
+	v2     bool // read as Robot-version 2.0.0 (the 1996 proposal 2.0.0)
 	rules  []twinRule
 }
 
@@ -207,7 +207,7 @@ func chooseLongest(matching []twinRule) twinDecision {
 	return decidedBy(best)
 }
 
-// chooseDisallow is seed 004: an empty Disallow opens all, else any Disallow
+// chooseDisallow is the 1994 standard: an empty Disallow opens all, else any Disallow
 // closes what it matches.
 func (b twinBinding) chooseDisallow(matching []twinRule) twinDecision {
 	for _, r := range b.rules {
@@ -223,7 +223,7 @@ func (b twinBinding) chooseDisallow(matching []twinRule) twinDecision {
 	return twinDecision{allowed: true}
 }
 
-// chooseVersion2 is seed 003: explicit Allow, Disallow, wildcard Allow.
+// chooseVersion2 is the 1996 proposal 2.0.0: explicit Allow, Disallow, wildcard Allow.
 func (b twinBinding) chooseVersion2(matching []twinRule) twinDecision {
 	for _, class := range []func(twinRule) bool{
 		func(r twinRule) bool { return r.allow && !isWildcard(r) },

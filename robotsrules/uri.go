@@ -5,7 +5,7 @@ import "strings"
 // maxStated is how long a value may be that is repeated in a header.
 const maxStated = 2 << 10
 
-// inURI tells the octets that stand for themselves in a URI (RFC 3986, section 2),
+// inURI has the bytes that stand for themselves in a URI (RFC 3986, section 2),
 // but for the # that begins a fragment. None of them ends a header field or the <>
 // around the target of a link.
 var inURI = func() (t [256]bool) {
@@ -18,7 +18,7 @@ var inURI = func() (t [256]bool) {
 	return t
 }()
 
-// AppendURI appends s to dst, with every octet percent-encoded that no URI holds
+// AppendURI appends s to dst, with every byte percent-encoded that no URI holds
 // (RFC 3986, section 2), and the #, as s is a URI without a fragment. What is
 // encoded already stays as it is.
 func AppendURI(dst []byte, s string) []byte {
@@ -32,7 +32,7 @@ func AppendURI(dst []byte, s string) []byte {
 	return append(dst, s[from:]...)
 }
 
-// isURI reports whether s holds only octets of URIs.
+// isURI reports whether s holds only bytes of URIs.
 func isURI(s string) bool {
 	for i := range len(s) {
 		if !inURI[s[i]] {

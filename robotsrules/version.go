@@ -6,7 +6,7 @@ import (
 )
 
 // reading is how the rules of a record are read: by its dialect, or by the
-// version it states (seed 003).
+// version it states (the 1996 proposal 2.0.0).
 type reading uint8
 
 const (
@@ -33,7 +33,7 @@ func readingOf(d Dialect, g *Group) reading {
 func (r reading) stars() bool { return r == readRFC9309 || r == readVersion2 }
 
 // passedOver reports whether the record is read as if it were not there: its
-// version is experimental, which seed 003 marks by an odd second number.
+// version is experimental, which the 1996 proposal 2.0.0 marks by an odd second number.
 func (g *Group) passedOver(d Dialect) bool {
 	return d != NoRobots1994 && g.Version.Major >= 1 && g.Version.Minor%2 == 1
 }
@@ -48,7 +48,7 @@ func (v Version) String() string {
 }
 
 // version takes a Robot-version line. Only as the first line after the
-// User-agent lines does it say how to read the record (seed 003).
+// User-agent lines does it say how to read the record (the 1996 proposal 2.0.0).
 func (p *parser) version(l *line, first bool) {
 	if !first {
 		p.report(l.number, findLateVersion, detail{})

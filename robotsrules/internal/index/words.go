@@ -1,4 +1,4 @@
-package robotsrules
+package index
 
 import (
 	"bytes"
@@ -6,56 +6,58 @@ import (
 	"strings"
 )
 
-// none is the rank of nothing: worse than every rank.
-const none = ^uint32(0)
+// NoWord is the rank of no word, worse than every other.
+const NoWord = ^uint32(0)
 
-// denseBase is how many entries the table of an automaton may have however few
+// denseBase is how many entries the table of a Words may have however few
 // states there are.
 const denseBase = 4096
 
-// tokenWord is a token in small letters and its rank; the lower rank wins.
-type tokenWord struct {
-	text string
-	rank uint32
+// Word is a word in small letters, and its rank; the lower rank wins.
+type Word struct {
+	Text string
+	Rank uint32
 }
 
-// automaton finds tokens in a User-Agent in one pass, however many there are: it
-// is the machine of Aho and Corasick. Its states are numbered by their depth, so
-// that the children of a state stand side by side, and the first states, which
-// are visited most, have a table of all their next states.
-type automaton struct {
-	class  [256]uint8 // small number of an octet, case folded; 0: in no token
+// Words finds words in a text in one pass, however many there are: it is the machine of
+// Aho and Corasick. Case does not matter in ASCII. Words is immutable and safe for
+// concurrent use.
+//
+// Its states are numbered by their depth, so that the children of a state are side by
+// side, and the first states, which are visited most, have a table of all their next
+// states.
+type Words struct {
+	class  [256]uint8 // small number of a byte, case folded; 0: in no word
 	width  uint32     // how many classes there are
 	table  []uint32   // next state by state and class, for the first states
 	tabled uint32     // how many states the table has
 	label  []uint8    // class that leads into the state
 	first  []uint32   // first child of the state; its last one stands before the next state's first
 	fail   []uint32   // longest proper suffix of the state that is a state
-	own    []uint32   // rank of the token that the state spells
-	best   []uint32   // best rank of a token that the state ends with
+	own    []uint32   // rank of the word that the state spells
+	best   []uint32   // best rank of a word that the state ends with
 }
 
-// newAutomaton builds the automaton of the words, which are all different and
-// not empty. It reorders them.
-func newAutomaton(words []tokenWord) *automaton {
-	a := &automaton{}
-	slices.SortFunc(words, func(x, y tokenWord) int { return strings.Compare(x.text, y.text) })
-	octets := a.classify(words)
-	a.grow(words, octets+1)
+// NewWords makes Words of words that are all different and not empty. It reorders them.
+func NewWords(words []Word) *Words {
+	a := &Words{}
+	slices.SortFunc(words, func(x, y Word) int { return strings.Compare(x.Text, y.Text) })
+	total := a.classify(words)
+	a.grow(words, total+1)
 	a.link()
 	a.tabulate()
 	return a
 }
 
-// classify numbers the octets that the words have, and returns how many octets
+// classify numbers the bytes that the words have, and returns how many bytes
 // the words have together.
-func (a *automaton) classify(words []tokenWord) int {
+func (a *Words) classify(words []Word) int {
 	var used [256]bool
-	octets := 0
+	total := 0
 	for _, w := range words {
-		octets += len(w.text)
-		for i := range len(w.text) {
-			used[w.text[i]] = true
+		total += len(w.Text)
+		for i := range len(w.Text) {
+			used[w.Text[i]] = true
 		}
 	}
 	a.width = 1
@@ -65,17 +67,17 @@ func (a *automaton) classify(words []tokenWord) int {
 			a.width++
 		}
 	}
-	for c := range a.class {
-		a.class[c] = a.class[lower[c]]
+	for c := byte('a'); c <= 'z'; c++ {
+		a.class[c-'a'+'A'] = a.class[c]
 	}
-	return octets
+	return total
 }
 
-// grow makes the states, level by level. Each stands for the run of sorted words
+// grow makes the states, level by level. Each is the run of sorted words
 // that begin with what it spells.
-func (a *automaton) grow(words []tokenWord, most int) {
+func (a *Words) grow(words []Word, most int) {
 	a.label = append(make([]uint8, 0, most), 0)
-	a.own = append(make([]uint32, 0, most), none)
+	a.own = append(make([]uint32, 0, most), NoWord)
 	a.first = make([]uint32, 0, most+1)
 	type run struct{ from, to uint32 }
 	runs := append(make([]run, 0, most), run{0, uint32(len(words))})
@@ -86,17 +88,17 @@ func (a *automaton) grow(words []tokenWord, most int) {
 		}
 		a.first = append(a.first, uint32(len(a.label)))
 		i, to := runs[s].from, runs[s].to
-		if i < to && len(words[i].text) == depth {
-			a.own[s] = words[i].rank
+		if i < to && len(words[i].Text) == depth {
+			a.own[s] = words[i].Rank
 			i++
 		}
 		for i < to {
-			c, from := words[i].text[depth], i
-			for i < to && words[i].text[depth] == c {
+			c, from := words[i].Text[depth], i
+			for i < to && words[i].Text[depth] == c {
 				i++
 			}
 			a.label = append(a.label, a.class[c])
-			a.own = append(a.own, none)
+			a.own = append(a.own, NoWord)
 			runs = append(runs, run{from, i})
 		}
 	}
@@ -106,7 +108,7 @@ func (a *automaton) grow(words []tokenWord, most int) {
 
 // link finds for each state where to go on when no child fits. Along each word
 // the links are followed at most as often as the word is long.
-func (a *automaton) link() {
+func (a *Words) link() {
 	a.fail = make([]uint32, len(a.label))
 	a.best = slices.Clone(a.own)
 	for s := range uint32(len(a.label)) {
@@ -123,8 +125,8 @@ func (a *automaton) link() {
 	}
 }
 
-// child returns the child of s for the class, 0 when there is none.
-func (a *automaton) child(s uint32, class uint8) uint32 {
+// child returns the child of s for the class, 0 when there is NoWord.
+func (a *Words) child(s uint32, class uint8) uint32 {
 	from := a.first[s]
 	if i := bytes.IndexByte(a.label[from:a.first[s+1]], class); i >= 0 {
 		return from + uint32(i)
@@ -133,7 +135,7 @@ func (a *automaton) child(s uint32, class uint8) uint32 {
 }
 
 // tabulate fills the table of the first states: all of them when they are few.
-func (a *automaton) tabulate() {
+func (a *Words) tabulate() {
 	states := uint32(len(a.label))
 	a.tabled = min(states, max(1, (denseBase+states)/a.width))
 	a.table = make([]uint32, a.tabled*a.width)
@@ -148,9 +150,10 @@ func (a *automaton) tabulate() {
 	}
 }
 
-// search returns the best rank of a token that occurs in text.
-func (a *automaton) search(text string) uint32 {
-	best, s := none, uint32(0)
+// Search returns the best rank of a word that occurs in text, NoWord when none does. It
+// does not allocate.
+func (a *Words) Search(text string) uint32 {
+	best, s := NoWord, uint32(0)
 	for i := range len(text) {
 		class := a.class[text[i]]
 		if class == 0 {
@@ -163,7 +166,7 @@ func (a *automaton) search(text string) uint32 {
 	return best
 }
 
-func (a *automaton) step(s uint32, class uint8) uint32 {
+func (a *Words) step(s uint32, class uint8) uint32 {
 	for s >= a.tabled {
 		if next := a.child(s, class); next != 0 {
 			return next
@@ -173,16 +176,17 @@ func (a *automaton) step(s uint32, class uint8) uint32 {
 	return a.table[s*a.width+uint32(class)]
 }
 
-// exact returns the rank of the token that is text, without regard to case.
-func (a *automaton) exact(text string) uint32 {
+// Exact returns the rank of the word that is text, NoWord when none is. It does not
+// allocate.
+func (a *Words) Exact(text string) uint32 {
 	s := uint32(0)
 	for i := range len(text) {
 		class := a.class[text[i]]
 		if class == 0 {
-			return none
+			return NoWord
 		}
 		if s = a.child(s, class); s == 0 {
-			return none
+			return NoWord
 		}
 	}
 	return a.own[s]

@@ -1,0 +1,199 @@
+package index
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// entry is a pattern on its way into an index.
+type entry struct {
+	Pattern
+	rank Rank
+}
+
+// branch is a node on its way: the entries below it, and how many bytes lead to it.
+type branch struct {
+	from, to uint32
+	depth    uint32
+	side     uint8 // which of Builder.sides the entries are on
+}
+
+// batch is of how many entries trees are made at a time, if not of a single tree with
+// more: so that there need not be room for all entries of a file.
+const batch = 1024
+
+// Builder makes an Index, one tree after the other. It is for one goroutine.
+type Builder struct {
+	index   Index
+	entries []entry // of the trees that are not made yet
+	added   int     // where those since the last tree begin
+	// sides are the entries and room to sort them in: they go to and fro.
+	sides    [2][]entry
+	branches []branch // the first one is that of node number base
+	base     int
+	label    []byte
+	// place is where the next entry with a byte goes; it is all zero between two nodes.
+	place [256]uint32
+}
+
+// NewBuilder returns a Builder with room for about so many patterns.
+func NewBuilder(patterns int) *Builder {
+	nodes := patterns + patterns/8
+	return &Builder{
+		index: Index{
+			nodes: make([]node, 0, nodes),
+			heads: make([]byte, 0, nodes),
+			sets:  make([]wildcardSet, 1), // the number 0 means none
+		},
+		entries: make([]entry, 0, min(patterns, batch)),
+		label:   make([]byte, 0, 8*patterns),
+	}
+}
+
+// Add adds a pattern to the next tree.
+func (b *Builder) Add(p Pattern, rank Rank) {
+	b.entries = append(b.entries, entry{p, rank})
+}
+
+// Tree makes a tree of the patterns that were added since the last one. The time it takes
+// grows with the bytes of their literals.
+func (b *Builder) Tree() Tree {
+	if b.added == len(b.entries) {
+		return 0
+	}
+	b.branches = append(b.branches, branch{from: uint32(b.added), to: uint32(len(b.entries))})
+	tree := Tree(b.base + len(b.branches))
+	b.added = len(b.entries)
+	if len(b.entries) >= batch {
+		b.makeTrees()
+	}
+	return tree
+}
+
+// Together makes one of trees that are to be searched together.
+func (b *Builder) Together(trees []Tree) Trees {
+	from := len(b.index.roots)
+	for _, t := range trees {
+		if t != 0 {
+			b.index.roots = append(b.index.roots, uint32(t-1))
+		}
+	}
+	return Trees{uint32(from), uint32(len(b.index.roots))}
+}
+
+// Index returns the index of all trees. The Builder must not be used afterwards.
+func (b *Builder) Index() Index {
+	b.makeTrees()
+	x := b.index
+	x.nodes, x.heads, x.text = fit(x.nodes), fit(x.heads), string(b.label)
+	return x
+}
+
+// makeTrees makes the trees of the entries.
+func (b *Builder) makeTrees() {
+	b.sides = [2][]entry{b.entries, slices.Grow(b.sides[1][:0], len(b.entries))[:len(b.entries)]}
+	for range b.branches {
+		b.addNode(0, 0)
+	}
+	for n := 0; n < len(b.branches); n++ {
+		b.grow(n)
+	}
+	b.addNode(0, 0)
+	last := len(b.index.nodes) - 1
+	b.index.nodes[last].label, b.index.nodes[last].child = uint32(len(b.label)), uint32(last)
+	b.base, b.added, b.entries, b.branches = len(b.index.nodes), 0, b.entries[:0], b.branches[:0]
+}
+
+func (b *Builder) addNode(head byte, set uint32) {
+	b.index.heads = append(b.index.heads, head)
+	b.index.nodes = append(b.index.nodes, node{prefix: NoRank, exact: NoRank, set: set})
+}
+
+// grow makes a node out of branch n: its label is what all entries below it have in
+// common. The keys that go on make a branch for each next byte.
+func (b *Builder) grow(n int) {
+	br := b.branches[n]
+	entries := b.sides[br.side][br.from:br.to]
+	end := common(entries, int(br.depth))
+	nd, wilds := &b.index.nodes[b.base+n], len(b.index.wilds)
+	nd.label = uint32(len(b.label))
+	nd.child = uint32(len(b.index.nodes))
+	b.label = append(b.label, entries[0].Literal[br.depth:end]...)
+	var next [256 / 64]uint64 // a bit for each next byte
+	for i := range entries {
+		e := &entries[i]
+		if len(e.Literal) == end {
+			b.endAt(nd, e)
+			continue
+		}
+		c := e.Literal[end]
+		b.place[c]++
+		next[c/64] |= 1 << (c % 64)
+	}
+	if len(b.index.wilds) > wilds {
+		b.index.sets = append(b.index.sets, b.index.newSet(wilds, nd.set, end))
+		nd.set = uint32(len(b.index.sets) - 1)
+	}
+	if next != [len(next)]uint64{} {
+		b.split(n, end, next)
+	}
+}
+
+// common returns how far the keys of the entries are equal. Up to depth they are.
+func common(entries []entry, depth int) int {
+	first := entries[0].Literal
+	end := len(first)
+	for i := range entries[1:] {
+		key := entries[1+i].Literal
+		if len(key) >= end && key[depth:end] == first[depth:end] {
+			continue
+		}
+		most := min(end, len(key))
+		for end = depth; end < most && key[end] == first[end]; {
+			end++
+		}
+		if end == depth {
+			break
+		}
+	}
+	return end
+}
+
+// endAt puts an entry whose key ends at the node there.
+func (b *Builder) endAt(nd *node, e *entry) {
+	switch e.Shape {
+	case Prefix:
+		nd.prefix = min(nd.prefix, e.rank)
+	case Exact:
+		nd.exact = min(nd.exact, e.rank)
+	case Wildcard:
+		b.index.wilds = append(b.index.wilds, newWildcardPattern(e.Pattern, e.rank))
+	}
+}
+
+// split makes a branch below branch n for each of the bytes that keys have at depth,
+// and sorts the entries by it, to the other side.
+func (b *Builder) split(n, depth int, bytes [256 / 64]uint64) {
+	br, set := b.branches[n], b.index.nodes[b.base+n].set
+	first, from := len(b.index.heads), br.from
+	for i, some := range bytes {
+		for ; some != 0; some &= some - 1 {
+			c := byte(64*i + bits.TrailingZeros64(some))
+			to := from + b.place[c]
+			b.branches = append(b.branches, branch{from: from, to: to, depth: uint32(depth + 1), side: 1 - br.side})
+			b.addNode(c, set)
+			b.place[c], from = from, to
+		}
+	}
+	sorted := b.sides[1-br.side]
+	for _, e := range b.sides[br.side][br.from:br.to] {
+		if len(e.Literal) > depth {
+			c := e.Literal[depth]
+			sorted[b.place[c]] = e
+			b.place[c]++
+		}
+	}
+	for _, c := range b.index.heads[first:] {
+		b.place[c] = 0
+	}
+}
