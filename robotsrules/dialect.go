@@ -1,6 +1,9 @@
 package robotsrules
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Dialect is the standard that reads a robots.txt. The zero value is RFC9309.
 type Dialect uint8
@@ -20,10 +23,8 @@ var dialectNames = [...]string{"rfc9309", "draft1996", "norobots1994"}
 // ParseDialect returns the dialect called name. The names are "rfc9309",
 // "draft1996" and "norobots1994", in lower case; any other is an error.
 func ParseDialect(name string) (Dialect, error) {
-	for i, n := range dialectNames {
-		if n == name {
-			return Dialect(i), nil
-		}
+	if i := slices.Index(dialectNames[:], name); i >= 0 {
+		return Dialect(i), nil
 	}
 	return RFC9309, fmt.Errorf("unknown dialect %q: it is rfc9309, draft1996 or norobots1994", name)
 }
@@ -55,10 +56,8 @@ var matchNames = [...]string{"substring", "token"}
 // ParseMatch returns the way to match called name: "substring" or "token", in
 // lower case; any other is an error.
 func ParseMatch(name string) (Match, error) {
-	for i, n := range matchNames {
-		if n == name {
-			return Match(i), nil
-		}
+	if i := slices.Index(matchNames[:], name); i >= 0 {
+		return Match(i), nil
 	}
 	return MatchSubstring, fmt.Errorf("unknown match %q: it is substring or token", name)
 }

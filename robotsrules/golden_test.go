@@ -24,7 +24,7 @@ var runners = map[string]func(*testing.T, testCase, []row){
 	"links":       checkLinks,
 }
 
-func TestDecisionsOfTheSeeds(t *testing.T)      { runCases(t, "decide/seeds/*.txt") }
+func TestDecisionsOfTheSources(t *testing.T)    { runCases(t, "decide/sources/*.txt") }
 func TestDecisionsOfRFC9309(t *testing.T)       { runCases(t, "decide/rfc9309/*.txt") }
 func TestDecisionsOfDraft1996(t *testing.T)     { runCases(t, "decide/draft1996/*.txt") }
 func TestDecisionsOfNoRobots1994(t *testing.T)  { runCases(t, "decide/norobots1994/*.txt") }

@@ -89,7 +89,7 @@ func (j *joiner) part(p Part, number int, last bool) {
 	name, heading := oneLine(p.Name), j.line
 	j.write("# from " + name)
 	var ofPart diagnostics
-	text := front([]byte(p.Text), j.options.MaxBytes, &ofPart)
+	text := sniff([]byte(p.Text), j.options.MaxBytes, &ofPart)
 	read := &parser{file: &File{Dialect: j.options.Dialect}}
 	read.lines(text)
 

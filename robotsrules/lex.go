@@ -167,6 +167,25 @@ func fieldOf(name string, d Dialect) (f field, typo bool) {
 	return f, typo
 }
 
+// fieldName is what a name of a field in small letters means.
+type fieldName struct {
+	field
+	typo bool // it is a usual misspelling
+}
+
+var fieldsByName = func() map[string]fieldName {
+	all := map[string]fieldName{
+		"useragent": {userAgent, true}, "user agent": {userAgent, true},
+		"dissallow": {disallow, true}, "disalow": {disallow, true}, "dissalow": {disallow, true},
+		"disallaw": {disallow, true}, "diasllow": {disallow, true},
+		"site-map": {sitemap, true}, "crawldelay": {crawlDelay, true},
+	}
+	for f := userAgent; f <= license; f++ {
+		all[fold(f.String())] = fieldName{f, false}
+	}
+	return all
+}()
+
 func fieldCalled(name string) (f field, typo bool) {
 	switch name { // as most files write them
 	case "Disallow":
@@ -183,57 +202,8 @@ func fieldCalled(name string) (f field, typo bool) {
 	for i := range len(name) {
 		buf[i] = lower[name[i]]
 	}
-	switch string(buf[:len(name)]) {
-	case "user-agent":
-		return userAgent, false
-	case "useragent", "user agent":
-		return userAgent, true
-	case "allow":
-		return allow, false
-	case "disallow":
-		return disallow, false
-	case "dissallow", "disalow", "dissalow", "disallaw", "diasllow":
-		return disallow, true
-	case "sitemap":
-		return sitemap, false
-	case "site-map":
-		return sitemap, true
-	case "crawl-delay":
-		return crawlDelay, false
-	case "crawldelay":
-		return crawlDelay, true
-	}
-	return rareField(string(buf[:len(name)])), false
-}
-
-func rareField(name string) field {
-	switch name {
-	case "noindex":
-		return noindex
-	case "robot-version":
-		return robotVersion
-	case "request-rate":
-		return requestRate
-	case "visit-time":
-		return visitTime
-	case "comment":
-		return comment
-	case "content-signal":
-		return contentSignal
-	case "content-usage":
-		return contentUsage
-	case "timegate":
-		return timeGate
-	case "archived":
-		return archived
-	case "host":
-		return host
-	case "clean-param":
-		return cleanParam
-	case "license":
-		return license
-	}
-	return unknownField
+	found := fieldsByName[string(buf[:len(name)])]
+	return found.field, found.typo
 }
 
 // lower folds ASCII capitals. Names of robots and fields are compared without

@@ -13,7 +13,7 @@ import (
 // with nothing else.
 func Parse(text []byte, o Options) *File {
 	p := &parser{file: &File{Dialect: o.Dialect}}
-	p.lines(front(text, o.MaxBytes, &p.findings))
+	p.lines(sniff(text, o.MaxBytes, &p.findings))
 	p.closeGate()
 	p.findMixedVersions()
 	p.file.Diagnostics = p.findings.sorted()

@@ -7,9 +7,9 @@ import (
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// front returns what of the text is to be read as lines: without a byte order
+// sniff returns what of the text is to be read as lines: without a byte order
 // mark, cut to size, and nothing at all of a text that cannot be a robots.txt.
-func front(raw []byte, limit int, ds *diagnostics) string {
+func sniff(raw []byte, limit int, ds *diagnostics) string {
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
