@@ -2,6 +2,7 @@ package robotsrules_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -32,12 +33,16 @@ func prefixed(prefix string, all []string) []string {
 	return out
 }
 
-// stride thins the largest sets out where a run is meant to be short.
+// stride thins the largest sets out where a run is meant to be short. All of them are
+// tried where ROBOTS_REQUIRE_ALL is 1.
 func stride() int {
-	if raceEnabled || testing.Short() {
+	switch {
+	case raceEnabled || testing.Short():
 		return 11
+	case os.Getenv("ROBOTS_REQUIRE_ALL") == "1":
+		return 1
 	}
-	return 1
+	return 5
 }
 
 // mirrored says that a pair is another one with a and b exchanged, which
