@@ -1,6 +1,7 @@
 package robotsrules
 
 import (
+	"bytes"
 	"math/bits"
 	"strings"
 )
@@ -203,23 +204,23 @@ func (t *timeGates) covering(host, target string) uint64 {
 	for i := range len(host) {
 		buf[i] = lower[host[i]]
 	}
-	host = view(buf[:len(host)])
-	name := withoutPort(host)
+	folded := buf[:len(host)]
+	name := folded[:len(withoutPort(host))]
 	if len(name) < len(host) {
-		set |= t.at(host, target, true) // an Archived line may name a port
+		set |= t.at(folded, target, true) // an Archived line may name a port
 	}
-	name = strings.TrimSuffix(name, ".")
-	for own := true; name != ""; own = false {
+	name = bytes.TrimSuffix(name, []byte("."))
+	for own := true; len(name) > 0; own = false {
 		set |= t.at(name, target, own)
-		_, name, _ = strings.Cut(name, ".")
+		_, name, _ = bytes.Cut(name, []byte("."))
 	}
 	return set
 }
 
 // at returns the time gates of the Archived lines for just this host, which is that of the
 // resource itself if own, and else one above it. The target is canonical.
-func (t *timeGates) at(host, target string, own bool) (set uint64) {
-	for _, c := range t.hosts[host] {
+func (t *timeGates) at(host []byte, target string, own bool) (set uint64) {
+	for _, c := range t.hosts[string(host)] {
 		if (own || c.below) && set&c.gate == 0 && strings.HasPrefix(target, c.path) {
 			set |= c.gate
 		}

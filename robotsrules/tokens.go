@@ -1,6 +1,7 @@
 package robotsrules
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -75,30 +76,27 @@ func (t *Tokens) find(r Robot) uint32 {
 // each followed by a line feed. In the 1996 draft, section 3.2.1, a record also binds a
 // robot whose name its value contains. The zero value has none.
 type userAgentLines struct {
-	text   string
+	text   []byte
 	begins []int // where each value begins
 }
 
 func newUserAgentLines(values []string) userAgentLines {
 	var lines userAgentLines
-	var text strings.Builder
 	for _, value := range values {
-		lines.begins = append(lines.begins, text.Len())
-		text.WriteString(fold(value))
-		text.WriteByte('\n')
+		lines.begins = append(lines.begins, len(lines.text))
+		lines.text = append(append(lines.text, fold(value)...), '\n')
 	}
-	lines.text = text.String()
 	return lines
 }
 
 // maxName is the longest name that is looked for; longer ones are nobody's.
 const maxName = 256
 
-// find returns the first value that contains name, if it stands before best, and
+// find returns the first value that contains name, if it comes before best, and
 // else best.
 func (l *userAgentLines) find(name string, best uint32) uint32 {
 	var buf [maxName]byte
-	if l.text == "" || name == "" || len(name) > len(buf) || strings.IndexByte(name, '\n') >= 0 {
+	if len(l.text) == 0 || name == "" || len(name) > len(buf) || strings.IndexByte(name, '\n') >= 0 {
 		return best
 	}
 	for i := range len(name) {
@@ -108,7 +106,7 @@ func (l *userAgentLines) find(name string, best uint32) uint32 {
 	if best != index.NoWord {
 		text = text[:l.begins[best]]
 	}
-	at := strings.Index(text, view(buf[:len(name)]))
+	at := bytes.Index(text, buf[:len(name)])
 	if at < 0 {
 		return best
 	}
