@@ -39,7 +39,7 @@ func (s Severity) String() string {
 	return "info"
 }
 
-// Diagnostic tells the person who edits the file what is wrong in one line.
+// Diagnostic says what is wrong in one line, for the person who edits the file.
 type Diagnostic struct {
 	// Line is the number of the line, from 1.
 	Line int

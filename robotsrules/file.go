@@ -34,7 +34,7 @@ type File struct {
 	// TimeGates are the TimeGate lines with their Archived lines (the Memento extensions).
 	TimeGates []TimeGate
 	// Fields are all other lines that belong to no record: Host, Clean-param,
-	// License, and unknown fields that stand before the first record.
+	// License, and unknown fields before the first record.
 	Fields []Field
 	// Diagnostics say, by line, what is wrong with the text.
 	Diagnostics []Diagnostic

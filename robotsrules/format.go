@@ -9,7 +9,7 @@ import (
 // String returns a robots.txt that says the same: read in the same dialect, it
 // gives the same records, rules and fields. Comments of the author and lines
 // that say nothing are left out, spelling is mended, and what belongs to the
-// file stands before the records.
+// file comes before the records.
 func (f *File) String() string {
 	w := &writer{}
 	// With a comment first, nothing in the file can be taken for a byte order

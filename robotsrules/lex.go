@@ -5,7 +5,7 @@ import "strings"
 // maxLine is the longest line that is read.
 const maxLine = 16 << 10
 
-// blanks are what may stand around names and values.
+// blanks are what may surround names and values.
 const blanks = " \t"
 
 // scanner cuts a text into lines. It remembers where the next CR and the next LF
@@ -115,7 +115,7 @@ type line struct {
 	name   string // as written
 	value  string
 	typo   bool // name is a known misspelling
-	colon  bool // a colon stands after name
+	colon  bool // a colon follows name
 }
 
 // lex reads a line that is neither blank nor a comment. It returns false when

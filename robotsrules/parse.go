@@ -52,7 +52,7 @@ func (p *parser) report(number int, f *finding, d detail) {
 	p.findings.add(number, f, d)
 }
 
-// read takes one line as it stands in the file.
+// read takes one line as it is in the file.
 func (p *parser) read(number int, raw string) {
 	if len(raw) > maxLine {
 		p.report(number, findLongLine, detail{})

@@ -56,8 +56,7 @@ func Compile(f *File, m Match) *Policy {
 	return p
 }
 
-// named is a token with the places where it stands, in file order and one for
-// each group.
+// named is a token with its places in the file, in file order and one for each group.
 type named struct {
 	text   string // the token in small letters
 	places []place

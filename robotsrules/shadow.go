@@ -7,14 +7,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
-// Shadow is a rule that never decides, as others stand before it.
+// Shadow is a rule that never decides, as others go before it.
 type Shadow struct {
 	// Rule is the line that never decides.
 	Rule *Rule
 	// By is the rule that decides in its place. It is nil when Rule matches
 	// nothing but /robots.txt, which is always allowed.
 	By *Rule
-	// Binding is a record in which By stands before Rule.
+	// Binding is a record in which By goes before Rule.
 	Binding *Binding
 	// Example is a target that Rule matches and Binding decides by By; "" when
 	// no short one was found.

@@ -143,7 +143,7 @@ const maxHost = 256
 // timeGates finds the time gates that answer for a resource (the Memento extensions).
 type timeGates struct {
 	urls       []string              // at most maxTimeGates
-	everything uint64                // those for every resource; bit n stands for urls[n]
+	everything uint64                // those for every resource; bit n is for urls[n]
 	hosts      map[string][]coverage // by host in small letters, without a leading dot
 }
 

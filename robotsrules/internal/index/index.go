@@ -37,7 +37,7 @@ type Index struct {
 	buckets []uint32
 }
 
-// node stands for what a target has in common with patterns.
+// node is what a target has in common with patterns.
 type node struct {
 	prefix, exact Rank   // best patterns that end here
 	label         uint32 // beginning of its label in text; it ends where the next node's begins

@@ -155,7 +155,7 @@ func (s *bucketSet) add(b uint32) bool {
 	return true
 }
 
-// matches reports whether the segments stand in text, one behind the other. To
+// matches reports whether the segments are in text, one after the other. To
 // take each where it comes first leaves the most for those that follow, so
 // nothing is ever tried twice. Text begins with a whole byte.
 func (w *wildcardPattern) matches(text string) bool {
@@ -183,7 +183,7 @@ func (w *wildcardPattern) matches(text string) bool {
 	return indexBytes(text, rest) >= 0
 }
 
-// indexBytes returns where part first stands in text, -1 if nowhere. A byte
+// indexBytes returns where part begins first in text, -1 if nowhere. A byte
 // that is percent-encoded is one: the 0 of %20 is not a 0.
 func indexBytes(text, part string) int {
 	for from := 0; ; {

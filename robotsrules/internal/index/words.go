@@ -32,7 +32,7 @@ type Words struct {
 	table  []uint32   // next state by state and class, for the first states
 	tabled uint32     // how many states the table has
 	label  []uint8    // class that leads into the state
-	first  []uint32   // first child of the state; its last one stands before the next state's first
+	first  []uint32   // first child of the state; its last one comes before the next state's first
 	fail   []uint32   // longest proper suffix of the state that is a state
 	own    []uint32   // rank of the word that the state spells
 	best   []uint32   // best rank of a word that the state ends with
