@@ -191,13 +191,13 @@ func keepBuffer(long *[]byte) {
 // rewrite appends target in the form that is compared: with a path, and in
 // canonical text but in the dialect of 1994, which compares what is written.
 func (b *Binding) rewrite(dst []byte, target string) []byte {
-	if b.record.reading != readNoRobots1994 {
-		return appendTarget(dst, target)
-	}
 	if target == "" || target[0] != '/' {
 		dst = append(dst, '/')
 	}
-	return append(dst, target...)
+	if b.record.reading == readNoRobots1994 {
+		return append(dst, target...)
+	}
+	return appendCanonical(dst, target)
 }
 
 // view returns b as a string without a copy: a target that has to be rewritten then costs no

@@ -81,14 +81,6 @@ func appendCanonical(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendTarget appends a target to dst as canonical text, with a path.
-func appendTarget(dst []byte, target string) []byte {
-	if target == "" || target[0] != '/' {
-		dst = append(dst, '/')
-	}
-	return appendCanonical(dst, target)
-}
-
 // maxGrowth is how many bytes one byte can become in canonical text.
 const maxGrowth = 3
 

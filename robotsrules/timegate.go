@@ -194,12 +194,6 @@ func (t *timeGates) covering(host, target string) uint64 {
 	if len(t.hosts) == 0 || len(host) > maxHost {
 		return set
 	}
-	if target == "" || target[0] != '/' || !isCanonical(target) {
-		buf := rewriteBuffers.Get().(*[]byte)
-		defer keepBuffer(buf)
-		*buf = appendTarget((*buf)[:0], target)
-		target = view(*buf)
-	}
 	var buf [maxHost]byte
 	for i := range len(host) {
 		buf[i] = lower[host[i]]
@@ -218,10 +212,10 @@ func (t *timeGates) covering(host, target string) uint64 {
 }
 
 // at returns the time gates of the Archived lines for just this host, which is that of the
-// resource itself if own, and else one above it. The target is canonical.
+// resource itself if own, and else one above it.
 func (t *timeGates) at(host []byte, target string, own bool) (set uint64) {
 	for _, c := range t.hosts[string(host)] {
-		if (own || c.below) && set&c.gate == 0 && strings.HasPrefix(target, c.path) {
+		if (own || c.below) && set&c.gate == 0 && beginsWith(target, c.path) {
 			set |= c.gate
 		}
 	}
@@ -234,4 +228,39 @@ func withoutPort(host string) string {
 		return host[:colon]
 	}
 	return host
+}
+
+// beginsWith reports whether target begins with path, which is canonical, when it is
+// brought to canonical text itself. A missing path is /.
+func beginsWith(target, path string) bool {
+	if target == "" || target[0] != '/' {
+		if path == "" {
+			return true
+		}
+		path = path[1:] // its slash
+	}
+	for path != "" {
+		if target == "" {
+			return false
+		}
+		c, n, encoded := target[0], 1, false
+		if c == '%' {
+			if decoded, ok := unescape(target); ok {
+				c, n, encoded = decoded, len("%xx"), true
+			}
+		}
+		target = target[n:]
+		if plain[c] && !(encoded && c == '/') {
+			if path[0] != c {
+				return false
+			}
+			path = path[1:]
+			continue
+		}
+		if len(path) < len("%xx") || path[0] != '%' || path[1] != capitalHex[c>>4] || path[2] != capitalHex[c&15] {
+			return false
+		}
+		path = path[len("%xx"):]
+	}
+	return true
 }
