@@ -48,7 +48,7 @@ func combinedLine(i int) string {
 	return fmt.Sprintf(`%s "https://www.example.com/shop/category-%d/" "%s"`+"\n", common[:len(common)-1], i%97, benchmarkAgents[i%len(benchmarkAgents)])
 }
 
-// logOf writes a log of about size octets.
+// logOf writes a log of about size bytes.
 func logOf(line func(int) string, size int) (text []byte, n int) {
 	for ; len(text) < size; n++ {
 		text = append(text, line(n)...)

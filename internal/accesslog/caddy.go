@@ -1,27 +1,9 @@
 package accesslog
 
-import (
-	"bytes"
-	"time"
-)
+import "bytes"
 
-// A parser makes records of lines.
-type parser struct {
-	text text
-	zone *time.Location // of times that state none
-}
-
-// parse reads one line into r. The error says what is wrong with it, or is errSkip.
-func (p *parser) parse(line []byte, r *Record) error {
-	*r = Record{}
-	if line[0] == '{' {
-		return p.caddy(line, r)
-	}
-	return p.common(line, r)
-}
-
-// fields are the values of a Caddy line that matter, as they stand in it. Where a name
-// stands twice, the first one counts: what a configuration adds comes last.
+// fields are the values of a Caddy line that matter, as they are written in it. If a name
+// occurs twice, the first one counts: what a configuration adds comes last.
 type fields struct {
 	ts, logger, msg, status, size, duration []byte
 
@@ -75,7 +57,7 @@ func (p *parser) caddy(line []byte, r *Record) error {
 	return nil
 }
 
-// read gathers the fields of a line, and tells whether it is well-formed.
+// read gathers the fields of a line, and reports whether it is well-formed.
 func (f *fields) read(line []byte) bool {
 	s := scanner{text: line}
 	for more := s.enter('}'); more; more = s.another('}') {
@@ -149,7 +131,7 @@ func first(field *[]byte, s *scanner) {
 	}
 }
 
-// found tells whether the value that begins here is an object, and the first one of its
+// found reports whether the value that begins here is an object, and the first one of its
 // name. All others are passed over.
 func (p *present) found(s *scanner) bool {
 	if *p == missing && s.peek() == '{' {
@@ -166,9 +148,9 @@ func (p *present) found(s *scanner) bool {
 // accessLogger is how the names of Caddy's access loggers begin.
 const accessLogger = "http.log.access"
 
-// isAccess tells whether the line is from an access log. Caddy's other messages, such as
+// isAccess reports whether the line is from an access log. Caddy's other messages, such as
 // those on errors, may hold a request too, which would then count twice. If a filter has
-// taken the logger's name, the message tells.
+// taken the logger's name, the message decides.
 func (p *parser) isAccess(f *fields) bool {
 	if logger := p.text.json(f.logger); len(logger) > 0 {
 		return bytes.HasPrefix(logger, []byte(accessLogger))

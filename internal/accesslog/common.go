@@ -33,8 +33,7 @@ func (p *parser) common(line []byte, r *Record) error {
 	return p.combined(rest, r)
 }
 
-// cutTime finds the time, which stands in brackets, and returns what stands before and
-// behind it. A user's name may hold a bracket too.
+// cutTime finds the time, which is in brackets, and returns what is before and behind it. A user's name may hold a bracket too.
 func (p *parser) cutTime(line []byte, r *Record) (before, after []byte, err error) {
 	const length = len("[02/Jan/2006:15:04:05 -0700]")
 	err = errFormat
@@ -57,8 +56,8 @@ func (p *parser) cutTime(line []byte, r *Record) (before, after []byte, err erro
 	}
 }
 
-// client reads what stands before the time. Four words or more are either a host and the
-// usual three, or a user whose name holds spaces: an address in second place tells.
+// client reads what is before the time. Four words or more are either a host and the usual
+// three, or a user whose name holds spaces: a host if an address is in second place.
 func (p *parser) client(before []byte, r *Record) bool {
 	words := bytes.Count(before, []byte{' '}) + 1
 	one, rest, _ := bytes.Cut(before, []byte{' '})
@@ -67,18 +66,14 @@ func (p *parser) client(before []byte, r *Record) bool {
 	}
 	if words > 3 {
 		two, _, _ := bytes.Cut(rest, []byte{' '})
-		if r.Address = p.text.take(two); isAddress(r.Address) {
+		r.Address = p.text.take(two)
+		if _, err := netip.ParseAddr(r.Address); err == nil {
 			p.virtualHost(one, r)
 			return true
 		}
 	}
 	r.Address = p.text.take(one)
 	return true
-}
-
-func isAddress(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
 }
 
 // virtualHost reads Apache's %v:%p. Clients leave the usual ports out.
@@ -110,7 +105,7 @@ func (p *parser) requestLine(raw []byte, r *Record) error {
 	return nil
 }
 
-// isToken tells whether b is a token (RFC 9110, section 5.6.2), as every method is.
+// isToken reports whether b is a token (RFC 9110, section 5.6.2), as every method is.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) < 0 {
@@ -172,15 +167,7 @@ func cutWord(b []byte) (word, rest []byte) {
 	return b, nil
 }
 
-// isCount tells whether a word is a number, or the "-" that stands for none.
+// isCount reports whether a word is a number, or the "-" that stands for none.
 func isCount(word []byte) bool {
-	if string(word) == "-" {
-		return true
-	}
-	for _, c := range word {
-		if !isDigit(c) {
-			return false
-		}
-	}
-	return len(word) > 0
+	return string(word) == "-" || len(word) > 0 && len(bytes.Trim(word, "0123456789")) == 0
 }

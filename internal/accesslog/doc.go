@@ -3,7 +3,7 @@
 //
 // # What is read
 //
-// Each line is told by itself, so that a file may hold several formats:
+// The format of each line is recognised by itself, so a file may hold several:
 //
 //   - Caddy's JSON access log, with any time_format that Caddy has a name for, old
 //     and new field names, and whatever a log filter has left of it. A filter that
@@ -11,7 +11,7 @@
 //   - Common Log Format and Combined, as Apache and nginx write it, also with the
 //     virtual host before it (%v:%p). What follows the User-Agent is passed over.
 //
-// Files may be compressed with gzip or zstd, which their content tells, and "-" is
+// Files may be compressed with gzip or zstd, recognised by their content, and "-" is
 // standard input. A file that is named twice is read once.
 //
 // # In which order

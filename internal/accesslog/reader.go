@@ -1,14 +1,13 @@
 package accesslog
 
 import (
-	"container/heap"
 	"errors"
 	"io"
 	"slices"
 	"time"
 )
 
-// Options are what [Open] may be told. The zero Options reads everything.
+// Options are the settings of [Open]. The zero Options reads everything.
 type Options struct {
 	// Stdin is what "-" stands for.
 	Stdin io.Reader
@@ -27,8 +26,8 @@ type Reader struct {
 	since, until time.Time
 
 	waiting []*source // sorted by their first time
-	open    byTime
-	given   bool // the record of open[0] was given to the caller
+	open    []*source // sorted by the time of the record that is next
+	given   bool      // the record of open[0] was given to the caller
 
 	done, total int64
 	tally       tally
@@ -78,7 +77,9 @@ func (r *Reader) Next() (*Record, error) {
 	for {
 		if r.given {
 			r.given = false
-			r.advance(r.open[0])
+			last := r.open[0]
+			r.open = slices.Delete(r.open, 0, 1)
+			r.advance(last)
 		}
 		r.openDue()
 		if len(r.open) == 0 {
@@ -93,15 +94,15 @@ func (r *Reader) Next() (*Record, error) {
 	}
 }
 
-// advance moves the source that is first to its next record, or drops it.
+// advance moves a source that is not in r.open to its next record, and puts it into
+// r.open where that record's time says; or ends it.
 func (r *Reader) advance(s *source) {
-	err := s.advance(&r.tally)
-	if err == nil {
-		heap.Fix(&r.open, 0)
+	if err := s.advance(&r.tally); err != nil {
+		r.end(s, err)
 		return
 	}
-	heap.Pop(&r.open)
-	r.end(s, err)
+	i, _ := slices.BinarySearchFunc(r.open, s, (*source).compare)
+	r.open = slices.Insert(r.open, i, s)
 }
 
 // openDue opens the sources that may have something before the record that is next.
@@ -113,11 +114,7 @@ func (r *Reader) openDue() {
 			r.failures = append(r.failures, err)
 			continue
 		}
-		if err := s.advance(&r.tally); err != nil {
-			r.end(s, err)
-			continue
-		}
-		heap.Push(&r.open, s)
+		r.advance(s)
 	}
 }
 
@@ -128,7 +125,7 @@ func (r *Reader) end(s *source, err error) {
 	}
 }
 
-// Progress returns how many octets were read, as they are on disk, and how many there
+// Progress returns how many bytes were read, as they are on disk, and how many there
 // were when the files were opened; 0 if that is not known, as of a pipe.
 func (r *Reader) Progress() (done, total int64) {
 	if r.total > 0 {
@@ -155,24 +152,4 @@ func (r *Reader) Close() {
 		s.close()
 	}
 	r.open, r.waiting, r.given = nil, nil, false
-}
-
-// byTime is a heap of sources by the time of the record that is next. Of equal times the
-// file that was named first is first.
-type byTime []*source
-
-func (h byTime) Len() int { return len(h) }
-func (h byTime) Less(i, j int) bool {
-	if c := h[i].record.Time.Compare(h[j].record.Time); c != 0 {
-		return c < 0
-	}
-	return h[i].index < h[j].index
-}
-func (h byTime) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *byTime) Push(s any)   { *h = append(*h, s.(*source)) }
-func (h *byTime) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	*h = (*h)[:last]
-	return s
 }

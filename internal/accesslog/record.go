@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Record is one request, as the log tells it. What a log does not tell is empty.
+// Record is one request, as it was logged. What a log does not have is empty.
 //
 // The strings share memory with those of neighbouring records, up to 4 KiB: they stay
 // as they are for as long as they are kept, but clone those that are kept for long.
@@ -16,8 +16,8 @@ type Record struct {
 	// ends, Apache when the request comes.
 	Time time.Time
 
-	// Duration is how long the answer took, where the log tells it for certain: Caddy's
-	// does with duration_format seconds, the default, and string.
+	// Duration is how long the answer took, where the log has it for certain: Caddy's
+	// has it with duration_format seconds, the default, and string.
 	Duration time.Duration
 
 	// Method and Target are what the client sent in its request line. A request line that
@@ -34,16 +34,31 @@ type Record struct {
 	UserAgent       string
 	UserAgentLogged bool
 
-	// Address is the client's, or what the server was told to write in its place: a host
+	// Address is the client's, or what the server was configured to write in its place: a host
 	// name, or an address with its end masked.
 	Address string
 
-	// Status and Size are those of the answer, Size in octets.
+	// Status and Size are those of the answer, Size in bytes.
 	Status int
 	Size   int64
 
 	// TLS is whether the log says that the request was encrypted.
 	TLS bool
+}
+
+// A parser makes records of lines.
+type parser struct {
+	text text
+	zone *time.Location // of times that state none
+}
+
+// parse reads one line into r. The error says what is wrong with it, or is errSkip.
+func (p *parser) parse(line []byte, r *Record) error {
+	*r = Record{}
+	if line[0] == '{' {
+		return p.caddy(line, r)
+	}
+	return p.common(line, r)
 }
 
 // Problem is a line that could not be read.

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func newSource(name string, o Options) (*source, error) {
 	return s, s.probe()
 }
 
-// isFile tells whether it can be opened twice, and has a size.
+// isFile reports whether it can be opened twice, and has a size.
 func (s *source) isFile() bool { return s.info != nil && s.info.Mode().IsRegular() }
 
 // probe finds the first time of a file. What is wrong with its content is said when it
@@ -72,7 +73,7 @@ func (s *source) probe() error {
 	return nil
 }
 
-// isSame tells whether both names stand for one file.
+// isSame reports whether both names stand for one file.
 func (s *source) isSame(t *source) bool {
 	if s.info == nil || t.info == nil {
 		return s.info == nil && t.info == nil
@@ -80,7 +81,13 @@ func (s *source) isSame(t *source) bool {
 	return os.SameFile(s.info, t.info)
 }
 
-// open begins to read. Octets that are read are counted in done.
+// compare orders sources by the time of the record that is next; of equal times, the
+// file that was named first is first.
+func (s *source) compare(t *source) int {
+	return cmp.Or(s.record.Time.Compare(t.record.Time), s.index-t.index)
+}
+
+// open begins to read. Bytes that are read are counted in done.
 func (s *source) open(done *int64) error {
 	from, closeFile := s.stdin, func() {}
 	if s.info != nil {
@@ -131,7 +138,7 @@ func (s *source) advance(t *tally) error {
 	}
 }
 
-// counter counts the octets that are read.
+// counter counts the bytes that are read.
 type counter struct {
 	from io.Reader
 	done *int64

@@ -56,7 +56,10 @@ func (t *text) quoted(raw []byte) []byte {
 	return t.scratch
 }
 
-// appendUnescaped resolves the escapes in the inside of a well-formed JSON string. Octets
+// controls are the control characters that a letter behind a backslash means.
+var controls = [256]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
+
+// appendUnescaped resolves the escapes in the inside of a well-formed JSON string. Bytes
 // that are not UTF-8 are kept.
 func appendUnescaped(to, raw []byte) []byte {
 	for {
@@ -67,24 +70,16 @@ func appendUnescaped(to, raw []byte) []byte {
 		to = append(to, raw[:i]...)
 		c := raw[i+1]
 		raw = raw[i+2:]
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
+		switch {
+		case c == 'u':
 			var r rune
 			r, raw = unescapedRune(raw)
 			to = utf8.AppendRune(to, r)
-			continue
+		case controls[c] != 0:
+			to = append(to, controls[c])
+		default:
+			to = append(to, c)
 		}
-		to = append(to, c)
 	}
 }
 
@@ -119,28 +114,14 @@ func appendUnquoted(to, raw []byte) []byte {
 		to = append(to, raw[:i]...)
 		c := raw[i+1]
 		raw = raw[i+2:]
-		switch c {
-		case '"', '\\':
+		switch {
+		case c == '"' || c == '\\':
 			to = append(to, c)
-		case 'b':
-			to = append(to, '\b')
-		case 'f':
-			to = append(to, '\f')
-		case 'n':
-			to = append(to, '\n')
-		case 'r':
-			to = append(to, '\r')
-		case 't':
-			to = append(to, '\t')
-		case 'v':
-			to = append(to, '\v')
-		case 'x':
-			if len(raw) >= 2 && isHex(raw[0]) && isHex(raw[1]) {
-				to = append(to, byte(hexRune(raw[:2])))
-				raw = raw[2:]
-				continue
-			}
-			to = append(to, '\\', c)
+		case controls[c] != 0:
+			to = append(to, controls[c])
+		case c == 'x' && len(raw) >= 2 && isHex(raw[0]) && isHex(raw[1]):
+			to = append(to, byte(hexRune(raw[:2])))
+			raw = raw[2:]
 		default:
 			to = append(to, '\\', c)
 		}

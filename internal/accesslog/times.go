@@ -51,11 +51,8 @@ func parseDecimal(raw []byte) (whole, billionths int64, ok bool) {
 	return whole, parseFraction(fraction), ok
 }
 
-// parseInt reads digits and nothing else.
+// parseInt reads up to nineteen digits and nothing else; for anything else it returns 0.
 func parseInt(digits []byte) (int64, bool) {
-	if len(digits) == 0 || len(digits) > len("9223372036854775807") {
-		return 0, false
-	}
 	var n uint64
 	for _, c := range digits {
 		if !isDigit(c) {
@@ -63,7 +60,10 @@ func parseInt(digits []byte) (int64, bool) {
 		}
 		n = n*10 + uint64(c-'0')
 	}
-	return int64(n), n < 1<<63
+	if len(digits) == 0 || len(digits) > len("9223372036854775807") || n >= 1<<63 {
+		return 0, false
+	}
+	return int64(n), true
 }
 
 // parseFraction reads the digits behind a point as billionths.
@@ -80,10 +80,7 @@ func parseFraction(digits []byte) int64 {
 
 // parseCount reads a whole number; 0 for anything else.
 func parseCount(raw []byte) int64 {
-	n, ok := parseInt(raw)
-	if !ok {
-		return 0
-	}
+	n, _ := parseInt(raw)
 	return n
 }
 
@@ -123,21 +120,18 @@ func parseTime(b []byte, zone *time.Location) (time.Time, bool) {
 	}
 	b = b[date+1+clock:]
 	if len(b) > 1 && (b[0] == '.' || b[0] == ',') {
-		end := 1
-		for end < len(b) && isDigit(b[end]) {
-			end++
-		}
-		if end == 1 {
+		rest := bytes.TrimLeft(b[1:], "0123456789")
+		fraction := b[1 : len(b)-len(rest)]
+		if len(fraction) == 0 {
 			return time.Time{}, false
 		}
-		c.nanos = int(parseFraction(b[1:end]))
-		b = b[end:]
+		c.nanos, b = int(parseFraction(fraction)), rest
 	}
 	switch {
 	case len(b) == 0:
-		return c.in(zone)
+		return c.in(zone, 0)
 	case len(b) == 1 && b[0] == 'Z':
-		return c.in(time.UTC)
+		return c.in(time.UTC, 0)
 	case len(b) == 6 && b[3] == ':':
 		return c.at(b[0], b[1:3], b[4:6])
 	case len(b) == 5:
@@ -188,12 +182,11 @@ func (c *civil) at(sign byte, hours, minutes []byte) (time.Time, bool) {
 	if sign == '+' {
 		offset = -offset
 	}
-	return c.after(time.UTC, offset)
+	return c.in(time.UTC, offset)
 }
 
-func (c *civil) in(zone *time.Location) (time.Time, bool) { return c.after(zone, 0) }
-
-func (c *civil) after(zone *time.Location, offset time.Duration) (time.Time, bool) {
+// in is the time in a zone, moved by an offset.
+func (c *civil) in(zone *time.Location, offset time.Duration) (time.Time, bool) {
 	day := time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC)
 	if c.month < 1 || c.month > 12 || day.Day() != c.day {
 		return time.Time{}, false // there is no such day

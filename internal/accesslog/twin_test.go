@@ -271,7 +271,7 @@ var (
 	plainEscape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 )
 
-// twinCommon reads octets as characters of Latin-1, so that a regular expression sees
+// twinCommon reads bytes as characters of Latin-1, so that a regular expression sees
 // each one.
 func twinCommon(line string) outcome {
 	line = toLatin1(line)
@@ -363,10 +363,10 @@ func unescape(text string) string {
 	})
 }
 
-func toLatin1(octets string) string {
+func toLatin1(bytes string) string {
 	var b strings.Builder
-	for i := range len(octets) {
-		b.WriteRune(rune(octets[i]))
+	for i := range len(bytes) {
+		b.WriteRune(rune(bytes[i]))
 	}
 	return b.String()
 }
