@@ -11,8 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the most memory that a zstd file may ask for: what the zstd command allows
-// itself without being told otherwise.
+// maxWindow is the most memory that a zstd file may ask for: the default of the zstd command.
 const maxWindow = 128 << 20
 
 // How compressed files begin.
