@@ -64,6 +64,27 @@ func (f *frequent) add(number int32, text string) {
 // room returns f with room for all that it will ever hold.
 func (f frequent) room() frequent { return slices.Grow(f, mostFrequent-len(f)) }
 
+// stored returns what is kept as it is stored.
+func (f frequent) stored() []storedCount {
+	all := make([]storedCount, len(f))
+	for i := range f {
+		c := &f[i]
+		all[i] = storedCount{Line: c.number, Text: c.text(), Count: c.count, Over: c.over}
+	}
+	return all
+}
+
+// newFrequent returns what was stored, within bounds: so many bytes of each text are kept.
+func newFrequent(stored []storedCount, most int) frequent {
+	f := frequent(nil).room()
+	for _, c := range stored[:min(len(stored), mostFrequent)] {
+		one := counted{count: min(c.Count, maxCount), over: min(c.Over, c.Count, maxCount)}
+		one.set(min(max(c.Line, 0), maxLine), cut(c.Text, most))
+		f = append(f, one)
+	}
+	return f
+}
+
 // index returns where the same line or path is, or -1.
 func (f frequent) index(c *counted) int {
 	for i := range f {

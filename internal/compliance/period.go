@@ -15,17 +15,18 @@ const (
 // The period that was noted last has the place in the ring. When a clock that was ahead for
 // a while is set back, what it left is overwritten in turn.
 type period struct {
-	number                int32
-	requests, disobedient uint32
+	_                     struct{} `cbor:",toarray"` // as it is stored
+	Number                int32
+	Requests, Disobedient uint32
 }
 
 // count adds what happened in the period of this number.
 func (p *period) count(number int32, requests, disobedient uint32) {
-	if p.number != number {
-		*p = period{number: number}
+	if p.Number != number {
+		*p = period{Number: number}
 	}
-	p.requests = sum32(p.requests, requests)
-	p.disobedient = sum32(p.disobedient, disobedient)
+	p.Requests = sum32(p.Requests, requests)
+	p.Disobedient = sum32(p.Disobedient, disobedient)
 }
 
 // ring is the last periods, each in the place that its number has modulo the length.
@@ -35,10 +36,29 @@ type ring []period
 // place the later one stays.
 func (r ring) merge(from ring) {
 	for i, p := range from {
-		if p.requests > 0 && p.number >= r[i].number {
-			r[i].count(p.number, p.requests, p.disobedient)
+		if p.Requests > 0 && p.Number >= r[i].Number {
+			r[i].count(p.Number, p.Requests, p.Disobedient)
 		}
 	}
+}
+
+// read adds periods that were stored, with numbers that are at most last.
+func (r ring) read(stored []period, last int32) {
+	for _, p := range stored {
+		p.Number = min(max(p.Number, 0), last)
+		r[int(p.Number)%len(r)].count(p.Number, p.Requests, min(p.Disobedient, p.Requests))
+	}
+}
+
+// used returns the periods in which there were requests.
+func (r ring) used() []period {
+	used := make([]period, 0, len(r))
+	for _, p := range r {
+		if p.Requests > 0 {
+			used = append(used, p)
+		}
+	}
+	return used
 }
 
 // hourOf and dayOf return the number of the period that a moment is in.

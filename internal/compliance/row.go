@@ -8,7 +8,10 @@ import (
 )
 
 // tally counts the requests with one verdict, and how many of them were refused.
-type tally struct{ requests, refused uint64 }
+type tally struct {
+	_                 struct{} `cbor:",toarray"` // as it is stored
+	Requests, Refused uint64
+}
 
 // row is what one robot did on one site. newRow makes one.
 type row struct {
@@ -57,11 +60,11 @@ func (r *row) note(e *Event, at int64) bool {
 	}
 	v, disobedient := e.Verdict.known(), uint32(0)
 	t := &r.tallies[v]
-	t.requests = sum(t.requests, 1)
+	t.Requests = sum(t.Requests, 1)
 	if v.Disobedient() {
 		disobedient = 1
 		if e.Refused {
-			t.refused = sum(t.refused, 1)
+			t.Refused = sum(t.Refused, 1)
 		}
 		if r.offences == nil {
 			r.offences = new(offences)
@@ -85,7 +88,7 @@ func renew(kept *string, s string) {
 func (r *row) visits() uint64 {
 	n := r.fetches
 	for _, t := range r.tallies {
-		n = sum(n, t.requests)
+		n = sum(n, t.Requests)
 	}
 	return n
 }
@@ -113,7 +116,7 @@ func (r *row) merge(from *row) {
 	r.fetches = sum(r.fetches, from.fetches)
 	for v := range r.tallies {
 		t, f := &r.tallies[v], from.tallies[v]
-		t.requests, t.refused = sum(t.requests, f.requests), sum(t.refused, f.refused)
+		t.Requests, t.Refused = sum(t.Requests, f.Requests), sum(t.Refused, f.Refused)
 	}
 	if from.offences != nil {
 		if r.offences == nil {

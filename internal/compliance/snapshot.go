@@ -53,7 +53,7 @@ func (s *snapshot) add(r *row) {
 	sum := func(into, from ring, number int32) {
 		for i, p := range from {
 			if within(p, number, len(from)) {
-				into[i].count(p.number, p.requests, p.disobedient)
+				into[i].count(p.Number, p.Requests, p.Disobedient)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (s *snapshot) robot(r *row) Robot {
 		robot.Fetched = timeOf(r.fetched)
 	}
 	for v, t := range r.tallies {
-		robot.add(Verdict(v), Count{t.requests, t.refused})
+		robot.add(Verdict(v), Count{t.Requests, t.Refused})
 	}
 	robot.share()
 	if r.offences != nil {
@@ -139,15 +139,15 @@ func (t *Tally) compare(u *Tally) int {
 
 // within reports whether a period is one of so many that end with the one of this number.
 func within(p period, number int32, length int) bool {
-	return p.requests > 0 && p.number <= number && p.number > number-int32(length)
+	return p.Requests > 0 && p.Number <= number && p.Number > number-int32(length)
 }
 
 // periods returns the periods up to the one of this number, in their order.
 func (r ring) periods(number int32, long int64) []Period {
 	all := []Period{}
 	for n := max(number-int32(len(r))+1, 0); n <= number; n++ {
-		if p := r[int(n)%len(r)]; p.number == n && p.requests > 0 {
-			all = append(all, Period{timeOf(int64(n) * long), uint64(p.requests), uint64(p.disobedient)})
+		if p := r[int(n)%len(r)]; p.Number == n && p.Requests > 0 {
+			all = append(all, Period{timeOf(int64(n) * long), uint64(p.Requests), uint64(p.Disobedient)})
 		}
 	}
 	return all
