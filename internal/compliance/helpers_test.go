@@ -2,7 +2,10 @@ package compliance
 
 import (
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -165,4 +168,44 @@ func mustEqual(t *testing.T, what, got, want string) {
 			t.Fatalf("%s, line %d: got %q, want %q", what, i+1, g[i], w[i])
 		}
 	}
+}
+
+var update = flag.Bool("update", false, "write testdata instead of comparing with it")
+
+// golden compares a text with a file in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, path, got, string(want))
+}
+
+// fewRobots returns the report of a small ledger that has something of everything.
+func fewRobots() *Report {
+	l := NewLedger(Options{})
+	fig := Event{Time: start, Site: "www.example.com", Robot: "FigBot", Class: "robot", Standing: "verified", Version: "9f2c61", Record: "*", Method: "GET", Path: "/", Address: "192.0.2.4", Status: 200}
+	note(l, fig, 12345)
+	read := fig
+	read.RobotsTxt, read.Version = true, "0ld"
+	note(l, read, 1)
+	fast := fig
+	fast.Verdict, fast.Refused, fast.Status, fast.Line, fast.Rule = TooFast, true, 429, 5, "Crawl-delay: 5"
+	note(l, fast, 3)
+	bad := Event{Time: start.Add(hour), Site: "www.example.com", Robot: "=cmd", Class: "robot", Standing: "impostor", Version: "9f2c61", Record: "FigBot", Verdict: Disallowed, Line: 12, Rule: "Disallow: /", Method: "GET", Path: "/search?q=<fig>", Address: "2001:db8:1:2::3", Status: 200}
+	note(l, bad, 2)
+	gone := bad
+	gone.Line, gone.Rule, gone.Refused, gone.Path, gone.Status = 2, "Disallow: /gone", true, "-1", 403
+	note(l, gone, 1)
+	note(l, Event{Time: start, Site: "b.example", Class: "unstated", Record: "*", Verdict: Exempt}, 2)
+	r := l.Snapshot(start.Add(2 * hour))
+	r.Sites[0].RobotsTxt = sampleText
+	return r
 }

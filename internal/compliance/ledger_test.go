@@ -1,8 +1,13 @@
 package compliance
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -34,31 +39,6 @@ func TestNoteCountsByVerdict(t *testing.T) {
 	}
 	if want := 26.0 / 98; math.Abs(got.Obedience-want) > 1e-9 {
 		t.Errorf("obedience: got %v, want %v", got.Obedience, want)
-	}
-}
-
-func TestDisobedience(t *testing.T) {
-	want := map[string]bool{"allowed": false, "disallowed": true, "too_fast": true, "off_hours": true, "exempt": false, "impostor": true, "banned": true}
-	for v := range Verdict(verdicts) {
-		if got := v.Disobedient(); got != want[v.String()] {
-			t.Errorf("%v: got %v, want %v", v, got, want[v.String()])
-		}
-	}
-	if got := Verdict(99).String(); got != "allowed" {
-		t.Errorf("a number that is no verdict: got %q, want allowed", got)
-	}
-}
-
-func TestVerdictsAreReadAsWritten(t *testing.T) {
-	for v := range Verdict(verdicts) {
-		text, _ := v.MarshalText()
-		var got Verdict
-		if err := got.UnmarshalText(text); err != nil || got != v {
-			t.Errorf("%s: got %v, %v, want %v", text, got, err, v)
-		}
-	}
-	if err := new(Verdict).UnmarshalText([]byte("refused")); err == nil {
-		t.Error("an unknown word: got no error")
 	}
 }
 
@@ -282,4 +262,136 @@ func TestRowsAndSitesAreCounted(t *testing.T) {
 			t.Errorf("after %d: got %d robots, %d sites, want %d, %d", i+1, robots, sites, wantRobots, wantSites)
 		}
 	}
+}
+
+// TestConcurrentUse notes, merges, stores and reports all at once in a ledger that has too little
+// room, so that rows and sites give way all the time. Nothing may be lost or counted twice.
+func TestConcurrentUse(t *testing.T) {
+	const workers, each = 8, 3000
+	l := NewLedger(Options{MaxRobots: 20, MaxSites: 4})
+	other := NewLedger(Options{})
+	note(other, disallowed("figtree"), 5)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 1))
+			for range each {
+				e := disallowed(fmt.Sprint("robot-", int(random.ExpFloat64()*20)))
+				e.Site = fmt.Sprint(int(random.ExpFloat64()*3), ".example")
+				e.Time = start.Add(time.Duration(random.IntN(72)) * hour)
+				l.Note(&e)
+			}
+		})
+	}
+	merges := 0
+	wg.Go(func() {
+		for range 20 {
+			l.Merge(other)
+			merges++
+			r := l.Snapshot(start.Add(72 * hour))
+			if got, requests := rows(r); got > 20 || len(r.Sites) > 5 || requests != r.Total.Requests {
+				t.Errorf("meanwhile: got %d rows on %d sites, %d and %d requests", got, len(r.Sites), requests, r.Total.Requests)
+			}
+			if err := NewLedger(Options{}).Unmarshal(l.Marshal()); err != nil {
+				t.Errorf("meanwhile: %v", err)
+			}
+		}
+	})
+	wg.Wait()
+	got := l.Snapshot(start.Add(72 * hour)).Total
+	if want := uint64(workers*each + merges*5); got.Requests != want || got.Disobedient != want || got.Refused != want {
+		t.Errorf("got %+v, want %d of each", got, want)
+	}
+}
+
+// TestNothingIsSeenTwiceWhileRowsGiveWay reports while one row after the other gives way to a robot that comes when
+// they have not for weeks: each report has all that was noted before it, and nothing that was not before its end.
+func TestNothingIsSeenTwiceWhileRowsGiveWay(t *testing.T) {
+	const reports = 20
+	l := NewLedger(Options{MaxRobots: 300})
+	var begun, noted atomic.Uint64
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; !stop.Load(); i++ {
+			e := allowed(fmt.Sprint("robot-", i/3))
+			e.Time = start.Add(time.Duration(i/3) * time.Hour)
+			begun.Add(1)
+			l.Note(&e)
+			noted.Add(1)
+		}
+	})
+	for noted.Load() < 2000 { // until there is no more room
+		runtime.Gosched()
+	}
+	for range reports {
+		before := noted.Load()
+		got := l.Snapshot(start).Total.Requests
+		if after := begun.Load(); got < before || got > after {
+			t.Errorf("got %d requests, want %d to %d", got, before, after)
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+// heap returns what is in use after a collection, in MiB.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / (1 << 20)
+}
+
+// TestLedgerIsWithin32MiB fills all that a ledger has room for with the longest texts, and then
+// floods it with a million names and paths.
+func TestLedgerIsWithin32MiB(t *testing.T) {
+	before := heap()
+	l := NewLedger(Options{})
+	long := strings.Repeat("x", 1000)
+	// Nine lines and paths are frequent, so that the last ten, which are evidence, keep no place
+	// among the frequent ones and take room twice.
+	var sites [512]string
+	for i := range sites {
+		sites[i] = fmt.Sprintf("%03d%s", i, long)
+	}
+	var texts [19]string
+	for i := range texts {
+		texts[i] = fmt.Sprint("/", i, long)
+	}
+	fill := func(site int, robot string) {
+		for n := range 9*15 + 10 {
+			e := disallowed(robot)
+			e.Site, e.Time = sites[site], start.Add(time.Duration(n)*12*hour)
+			e.Version, e.Record, e.Method, e.Address = long, long, long, "2001:db8::1"
+			e.Line = n % 9
+			if n >= 9*15 {
+				e.Line = 9 + n - 9*15
+			}
+			e.Rule, e.Path = texts[e.Line], texts[e.Line]
+			l.Note(&e)
+		}
+	}
+	for i := range 2000 {
+		fill(i%256, fmt.Sprintf("%04d%s", i, long))
+	}
+	for i := range sites {
+		fill(i, "another-"+long)
+	}
+	flood(l, start)
+	e := disallowed("figtree")
+	for i := range million() {
+		e.Path = fmt.Sprint("/", i, long)
+		l.Note(&e)
+	}
+	if got := heap() - before; got > 32 {
+		t.Errorf("a ledger that is full: got %.1f MiB, want at most 32", got)
+	} else {
+		t.Logf("a ledger that is full takes %.1f MiB", got)
+	}
+	if got, _ := rows(l.Snapshot(start)); got != 2000 {
+		t.Errorf("rows: got %d, want 2000", got)
+	}
+	runtime.KeepAlive(l)
 }

@@ -1,0 +1,28 @@
+package compliance
+
+import "testing"
+
+func TestDisobedience(t *testing.T) {
+	want := map[string]bool{"allowed": false, "disallowed": true, "too_fast": true, "off_hours": true, "exempt": false, "impostor": true, "banned": true}
+	for v := range Verdict(verdicts) {
+		if got := v.Disobedient(); got != want[v.String()] {
+			t.Errorf("%v: got %v, want %v", v, got, want[v.String()])
+		}
+	}
+	if got := Verdict(99).String(); got != "allowed" {
+		t.Errorf("a number that is no verdict: got %q, want allowed", got)
+	}
+}
+
+func TestVerdictsAreReadAsWritten(t *testing.T) {
+	for v := range Verdict(verdicts) {
+		text, _ := v.MarshalText()
+		var got Verdict
+		if err := got.UnmarshalText(text); err != nil || got != v {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, v)
+		}
+	}
+	if err := new(Verdict).UnmarshalText([]byte("refused")); err == nil {
+		t.Error("an unknown word: got no error")
+	}
+}
