@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// door decides whether a stranger is let in where all places are taken. A stranger that comes
+// admission decides whether a stranger gets a place where all are taken. A stranger that comes
 // once has no chance against anybody who weighs something, but its visit is remembered for a
 // while; with more visits than the lightest inside weighs, it takes that one's place. So
 // a flood of made-up names that come once drives out only what weighs nothing any more, and who
 // comes often gets in after any flood. That a newcomer has to show itself again before it may drive
 // out others is the idea of 2Q (Johnson and Shasha, 1994).
 //
-// newDoor makes one. Not safe for concurrent use.
-type door struct {
+// newAdmission makes one. Not safe for concurrent use.
+type admission struct {
 	strangers []bucket
 	floor     uint64 // none inside weighed less in this hour; 0: not known
 	hour      int32
@@ -30,15 +30,15 @@ type stranger struct {
 	visits      uint32
 }
 
-// newDoor returns a door that remembers so many strangers, or a few more.
-func newDoor(strangers int) door {
-	return door{strangers: make([]bucket, strangers/len(bucket{})+1)}
+// newAdmission returns an admission that remembers so many strangers, or a few more.
+func newAdmission(strangers int) admission {
+	return admission{strangers: make([]bucket, strangers/len(bucket{})+1)}
 }
 
-// knock counts the visit of a stranger, and returns how often it came.
-func (d *door) knock(fingerprint uint64) uint64 {
-	at, _ := bits.Mul64(fingerprint, uint64(len(d.strangers)))
-	b := &d.strangers[at]
+// visit counts the visit of a stranger, and returns how often it came.
+func (a *admission) visit(fingerprint uint64) uint64 {
+	at, _ := bits.Mul64(fingerprint, uint64(len(a.strangers)))
+	b := &a.strangers[at]
 	i := 0
 	for i < len(b)-1 && b[i].fingerprint != fingerprint {
 		i++
@@ -52,14 +52,14 @@ func (d *door) knock(fingerprint uint64) uint64 {
 	return uint64(s.visits)
 }
 
-// opens reports whether somebody of this weight gets in. lightest returns the weight of the lightest
+// admits reports whether somebody of this weight gets a place. lightest returns the weight of the lightest
 // inside; it is asked where that may have come to be less than was found before, which is once an
 // hour at most as long as nobody gets in.
-func (d *door) opens(weight uint64, at int64, lightest func() uint64) bool {
-	if hour := hourOf(at); weight > d.floor || hour > d.hour {
-		d.floor, d.hour = lightest(), hour
+func (a *admission) admits(weight uint64, at int64, lightest func() uint64) bool {
+	if hour := hourOf(at); weight > a.floor || hour > a.hour {
+		a.floor, a.hour = lightest(), hour
 	}
-	return weight > d.floor
+	return weight > a.floor
 }
 
 // enter returns the row in which the events of a key are to be noted: that which it has, a
@@ -95,13 +95,13 @@ func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *ro
 		l.robots.floor = 0
 		return l.add(s, k, fingerprint)
 	}
-	earlier := l.robots.knock(fingerprint) - 1
+	earlier := l.robots.visit(fingerprint) - 1
 	var lightest *row
-	opens := l.robots.opens(earlier+requests, at, func() (weight uint64) {
+	admitted := l.robots.admits(earlier+requests, at, func() (weight uint64) {
 		lightest, weight = l.lightestRow(at)
 		return weight
 	})
-	if !opens {
+	if !admitted {
 		return l.othersOf(s)
 	}
 	l.remove(lightest, lightest.site)
@@ -123,13 +123,13 @@ func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
 	if len(l.bySite) < l.options.MaxSites {
 		l.hosts.floor = 0
 	} else {
-		earlier = l.hosts.knock(maphash.String(l.sites, name)) - 1
+		earlier = l.hosts.visit(maphash.String(l.sites, name)) - 1
 		var lightest *site
-		opens := l.hosts.opens(earlier+requests, at, func() (weight uint64) {
+		admitted := l.hosts.admits(earlier+requests, at, func() (weight uint64) {
 			lightest, weight = l.lightestSite(at)
 			return weight
 		})
-		if !opens {
+		if !admitted {
 			return l.elsewhere
 		}
 		l.removeSite(lightest)

@@ -214,44 +214,44 @@ func TestRobotsOfOtherSitesHaveRowsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestDoorCountsVisits(t *testing.T) {
-	d := newDoor(100)
+func TestAdmissionCountsVisits(t *testing.T) {
+	a := newAdmission(100)
 	for i := range uint64(3) {
 		for _, stranger := range []uint64{1, 1 << 63, 12345} {
-			if got := d.knock(stranger); got != i+1 {
+			if got := a.visit(stranger); got != i+1 {
 				t.Errorf("visit %d of %d: got %d", i+1, stranger, got)
 			}
 		}
 	}
 }
 
-// TestDoorForgetsWhoCameLongestAgo has nine strangers with fingerprints so alike that only
+// TestAdmissionForgetsWhoCameLongestAgo has nine strangers with fingerprints so alike that only
 // eight are remembered.
-func TestDoorForgetsWhoCameLongestAgo(t *testing.T) {
-	d := newDoor(100)
+func TestAdmissionForgetsWhoCameLongestAgo(t *testing.T) {
+	a := newAdmission(100)
 	for stranger := range uint64(8) {
-		d.knock(stranger + 1)
+		a.visit(stranger + 1)
 	}
-	d.knock(1) // which makes the second one that of longest ago
-	d.knock(9)
+	a.visit(1) // which makes the second one that of longest ago
+	a.visit(9)
 	for stranger, want := range map[uint64]uint64{1: 3, 9: 2, 8: 2} {
-		if got := d.knock(stranger); got != want {
+		if got := a.visit(stranger); got != want {
 			t.Errorf("visits of %d: got %d, want %d", stranger, got, want)
 		}
 	}
-	if got := d.knock(2); got != 1 {
+	if got := a.visit(2); got != 1 {
 		t.Errorf("visits of who was forgotten: got %d, want 1", got)
 	}
 }
 
-// TestDoorLooksInsideOnceAnHour counts how often the lightest is asked for, which takes a look
+// TestAdmissionLooksInsideOnceAnHour counts how often the lightest is asked for, which takes a look
 // at every row.
-func TestDoorLooksInsideOnceAnHour(t *testing.T) {
-	d := newDoor(100)
+func TestAdmissionLooksInsideOnceAnHour(t *testing.T) {
+	a := newAdmission(100)
 	looks := 0
 	ask := func(weight uint64, at int64, want bool) {
 		t.Helper()
-		if got := d.opens(weight, at, func() uint64 { looks++; return 5 }); got != want {
+		if got := a.admits(weight, at, func() uint64 { looks++; return 5 }); got != want {
 			t.Errorf("weight %d at %d: got %v, want %v", weight, at, got, want)
 		}
 	}

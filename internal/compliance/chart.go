@@ -28,10 +28,8 @@ func newSpark(hours []Period, now time.Time) template.HTML {
 		if h.Time.Before(first) || i >= sparkBars {
 			continue
 		}
-		bars[i].Requests += h.Requests
-		bars[i].Disobedient += h.Disobedient
-		week.Requests += h.Requests
-		week.Disobedient += h.Disobedient
+		bars[i].add(h)
+		week.add(h)
 	}
 	text := "no request in 7 days"
 	if week.Requests > 0 {
@@ -89,8 +87,7 @@ func newDays(days []Period, now time.Time) daysView {
 			continue
 		}
 		bars[i] = d
-		sum.Requests += d.Requests
-		sum.Disobedient += d.Disobedient
+		sum.add(d)
 		if d.Requests > most.Requests {
 			most = d
 		}
@@ -144,8 +141,7 @@ func newHeat(hours []Period, now time.Time) heatView {
 			continue
 		}
 		c := &cells[day*24+at.Hour()] // which has been there before when clocks were set back
-		c.Requests += h.Requests
-		c.Disobedient += h.Disobedient
+		c.add(h)
 		most = max(most, c.Disobedient)
 	}
 	v := heatView{Zone: shortZone(now)}
@@ -180,8 +176,7 @@ func newHeatDay(day time.Time, hours []Period) heatDay {
 	var sum Period
 	worst := 0
 	for i, h := range hours {
-		sum.Requests += h.Requests
-		sum.Disobedient += h.Disobedient
+		sum.add(h)
 		if h.Disobedient > hours[worst].Disobedient {
 			worst = i
 		}

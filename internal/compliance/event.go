@@ -7,15 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// OtherSites is the site under which stands what happened on all those beyond
-// [Options.MaxSites].
+// OtherSites is the site that sums up all sites beyond [Options.MaxSites].
 const OtherSites = "*"
 
-// OtherRobots is the class under which stands what robots did, of each site, that have no
-// row of their own.
+// OtherRobots is the class of the row that sums up the robots of a site without a row of their own.
 const OtherRobots = "other"
 
-// What a ledger keeps of texts, in octets. Longer ones are cut.
+// What a ledger keeps of texts, in bytes. Longer ones are cut.
 const (
 	maxSite   = 255
 	maxRobot  = 64
@@ -96,7 +94,7 @@ type key struct {
 }
 
 // set makes k, which is zero, say whose row an event with these words belongs to. It fills k
-// where it is: a copy of what was just written would wait for it.
+// in place, to avoid a store-forwarding stall.
 func (k *key) set(site, robot, classWord, standingWord string) {
 	k.site, k.robot = cut(site, maxSite), cut(robot, maxRobot)
 	if i := slices.Index(classWords[:others], classWord); i > 0 {
@@ -121,7 +119,7 @@ func moment(t time.Time) int64 {
 // timeOf is the opposite of moment.
 func timeOf(at int64) time.Time { return time.UnixMilli(at).UTC() }
 
-// cut returns at most most octets of s, none of them part of a character that is cut.
+// cut returns at most this many bytes of s, and no part of a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// keptEvidence is how many of a robot's disobedient requests are kept as they were, besides
-// the first.
+// keptEvidence is how many of a robot's disobedient requests are kept besides the first.
 const keptEvidence = 10
 
 // evidence is a disobedient request. Its texts are its own: those of the next one are written
@@ -19,7 +18,7 @@ type evidence struct {
 	status  uint16
 	verdict Verdict
 	lengths [3]uint8                            // of method, path and rule,
-	octets  [maxMethod + maxPath + maxRule]byte // which stand here, one behind the other
+	buf     [maxMethod + maxPath + maxRule]byte // which are here, one behind the other
 	address netip.Prefix
 }
 
@@ -105,17 +104,17 @@ func newestFirst(all []*evidence) []*evidence {
 	return all
 }
 
-// same reports whether two are the same as far as can be told.
+// same reports whether all that is kept of two requests is the same.
 func (e *evidence) same(f *evidence) bool {
 	return e.at == f.at && e.line == f.line && e.status == f.status && e.verdict == f.verdict && e.address == f.address &&
 		e.lengths == f.lengths && bytes.Equal(e.text(), f.text())
 }
 
-// write writes the texts, of which there is room for maxMethod, maxPath and maxRule octets.
+// write writes the texts, of which there is room for maxMethod, maxPath and maxRule bytes.
 func (e *evidence) write(method, path, rule string) {
 	at := 0
 	for i, text := range [...]string{method, path, rule} {
-		n := copy(e.octets[at:], text)
+		n := copy(e.buf[at:], text)
 		e.lengths[i] = uint8(n)
 		at += n
 	}
@@ -130,7 +129,7 @@ func (e *evidence) texts() (method, path, rule string) {
 
 // text returns all texts where they stand.
 func (e *evidence) text() []byte {
-	return e.octets[:int(e.lengths[0])+int(e.lengths[1])+int(e.lengths[2])]
+	return e.buf[:int(e.lengths[0])+int(e.lengths[1])+int(e.lengths[2])]
 }
 
 // maxLine bounds the number of a line; no robots.txt has as many.
@@ -149,20 +148,16 @@ func maskedAddress(s string, whole bool) netip.Prefix {
 		}
 		a = p.Addr()
 	}
-	a = a.Unmap().WithZone("")
-	bits := a.BitLen()
+	a = a.Unmap()
+	bits := 48
 	switch {
 	case whole:
+		bits = a.BitLen()
 	case a.Is4():
-		octets := a.As4()
-		octets[3] = 0
-		a, bits = netip.AddrFrom4(octets), 24
-	default:
-		octets := a.As16()
-		clear(octets[6:])
-		a, bits = netip.AddrFrom16(octets), 48
+		bits = 24
 	}
-	return netip.PrefixFrom(a, bits)
+	network, _ := a.Prefix(bits)
+	return network
 }
 
 // addressText returns an address as it is shown: 192.0.2.0/24, or a whole one without its

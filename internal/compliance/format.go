@@ -1,6 +1,7 @@
 package compliance
 
 import (
+	"fmt"
 	"html/template"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // visible returns s with every character that would not be seen, or would change how others
 // are, as an escape: control characters, those that turn the direction of writing, those without
-// width, and octets that are no UTF-8.
+// width, and bytes that are no UTF-8.
 func visible(s string) string {
 	if plain(s) {
 		return s
@@ -21,13 +22,13 @@ func visible(s string) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			b.WriteString(`\x` + hex(rune(s[i]), 2))
+			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r <= unicode.MaxASCII && hidden(r):
-			b.WriteString(`\x` + hex(r, 2))
+			fmt.Fprintf(&b, `\x%02x`, r)
 		case r <= 0xffff && hidden(r):
-			b.WriteString(`\u` + hex(r, 4))
+			fmt.Fprintf(&b, `\u%04x`, r)
 		case hidden(r):
-			b.WriteString(`\U` + hex(r, 8))
+			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
 			b.WriteRune(r)
 		}
@@ -51,12 +52,6 @@ func plain(s string) bool {
 // and all of Unicode's Cc, Cf, Co, Cs, Zl and Zp.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// hex returns r in hexadecimal, filled up with zeros.
-func hex(r rune, digits int) string {
-	s := strconv.FormatInt(int64(r), 16)
-	return strings.Repeat("0", max(digits-len(s), 0)) + s
-}
-
 // narrow is a space between groups of digits that breaks no line.
 const narrow = "\u202f"
 
@@ -74,6 +69,14 @@ func grouped(n uint64) string {
 		b.WriteRune(digit)
 	}
 	return b.String()
+}
+
+// more returns a number of things that are not shown, and nothing if there are none.
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return grouped(uint64(n))
 }
 
 // compact returns a number in at most four characters and a letter: 1.2M.

@@ -22,21 +22,21 @@ type counted struct {
 	count, over uint64
 	number      int32
 	length      uint8
-	octets      [maxPath]byte
+	buf         [maxPath]byte
 }
 
 // text returns the text in memory of its own.
-func (c *counted) text() string { return string(c.octets[:c.length]) }
+func (c *counted) text() string { return string(c.buf[:c.length]) }
 
 // is reports whether that is what is counted. Paths begin alike: their ends are compared first.
 func (c *counted) is(number int32, text string) bool {
 	n := len(text)
-	return c.number == number && int(c.length) == n && (n == 0 || c.octets[n-1] == text[n-1]) && string(c.octets[:n]) == text
+	return c.number == number && int(c.length) == n && (n == 0 || c.buf[n-1] == text[n-1]) && string(c.buf[:n]) == text
 }
 
-// set says what is counted, of whose text it keeps maxPath octets.
+// set says what is counted, of whose text it keeps maxPath bytes.
 func (c *counted) set(number int32, text string) {
-	c.number, c.length = number, uint8(copy(c.octets[:], text))
+	c.number, c.length = number, uint8(copy(c.buf[:], text))
 }
 
 // add counts a line or path.
@@ -88,7 +88,7 @@ func newFrequent(stored []storedCount, most int) frequent {
 // index returns where the same line or path is, or -1.
 func (f frequent) index(c *counted) int {
 	for i := range f {
-		if f[i].number == c.number && bytes.Equal(f[i].octets[:f[i].length], c.octets[:c.length]) {
+		if f[i].number == c.number && bytes.Equal(f[i].buf[:f[i].length], c.buf[:c.length]) {
 			return i
 		}
 	}

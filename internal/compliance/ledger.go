@@ -32,8 +32,8 @@ type Ledger struct {
 	rows      []*row
 	bySite    map[string]*site
 	elsewhere *site // all sites that have no place
-	robots    door
-	hosts     door
+	robots    admission
+	hosts     admission
 }
 
 // site is a site that robots came to.
@@ -58,8 +58,8 @@ func NewLedger(o Options) *Ledger {
 		index:     newIndex(o.MaxRobots),
 		bySite:    make(map[string]*site),
 		elsewhere: &site{name: OtherSites},
-		robots:    newDoor(4 * o.MaxRobots),
-		hosts:     newDoor(4 * o.MaxSites),
+		robots:    newAdmission(4 * o.MaxRobots),
+		hosts:     newAdmission(4 * o.MaxSites),
 	}
 }
 

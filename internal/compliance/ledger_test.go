@@ -139,7 +139,7 @@ func TestLongTextsAreCut(t *testing.T) {
 		"method": {r.Evidence[0].Method, 16}, "path": {r.Evidence[0].Path, 200}, "rule": {r.Lines[0].Rule, 128},
 	} {
 		if want := long[:c.most]; c.got != want {
-			t.Errorf("%s: got %d octets, %q, want %d whole characters", what, len(c.got), c.got, c.most/2)
+			t.Errorf("%s: got %d bytes, %q, want %d whole characters", what, len(c.got), c.got, c.most/2)
 		}
 	}
 	if r.Requests != 3 {

@@ -109,7 +109,7 @@ type pageView struct {
 	Zone                 string
 	Links                []Link
 	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
-	Glance               glanceView
+	Summary              summaryView
 	Sites                []siteView
 	Rest                 []siteView // of which there are only the sums
 	Several, Whole       bool       // sites, or else robots that are shown whole
@@ -120,7 +120,7 @@ type pageView struct {
 type siteView struct {
 	ID, Name string
 	Target   string // a link to it
-	Glance   glanceView
+	Summary  summaryView
 	Days     daysView
 	Heat     heatView
 	Whole    *wholeView // not nil: this robot, instead of the table of robots
@@ -131,11 +131,11 @@ type siteView struct {
 	Text     textView
 }
 
-// A page shows so much unless it is told otherwise; octets are approximate. Of each robot a
+// A page shows so much unless it is told otherwise; bytes are approximate. Of each robot a
 // file shows all details until half of their room is taken, then a few, and in the end none.
 const (
 	shownRobots  = 500
-	shownRows    = 900 << 10 // octets of the tables of robots
+	shownRows    = 900 << 10 // bytes of the tables of robots
 	shownDetails = 700 << 10
 	shownFew     = 2
 	shownText    = 200 << 10
@@ -158,7 +158,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Refresh: max(o.RefreshSeconds, 0),
 		At:      stampAs(now, "2 January 2006, 15:04"), Since: newStamp(r.Since, now), Zone: zoneName(now),
-		Glance: newGlance(&r.Total, r.Sites...),
+		Summary: newSummary(&r.Total, r.Sites...),
 	}
 	if p.Title == "" {
 		p.Title = "What robots did"
@@ -183,7 +183,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		sites = robotsOf(sites)
 	}
 	p.Several = len(sites) > 1
-	hidden := uint64(0)
+	hidden := 0
 	ids := make(map[string]bool)
 	for i := range sites {
 		s := &sites[i]
@@ -191,7 +191,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		if p.Whole {
 			q = selectionOf(s.Site, &s.Robots[0])
 		}
-		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Glance: newGlance(&s.Tally, *s)}
+		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Summary: newSummary(&s.Tally, *s)}
 		if p.Whole {
 			v.Whole = newWhole(s, now)
 		}
@@ -214,9 +214,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 			hidden++
 		}
 	}
-	if hidden > 0 {
-		p.Hidden = grouped(hidden)
-	}
+	p.Hidden = more(hidden)
 	return p
 }
 
@@ -254,7 +252,7 @@ func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
 		v.Details = []detailView{newDetail(&s.Robots[0], &v.Text, now, "", keptEvidence)}
 		return
 	}
-	hidden := uint64(0)
+	hidden := 0
 	for j := range s.Robots {
 		robot := &s.Robots[j]
 		others := robot.Class == OtherRobots
@@ -282,9 +280,7 @@ func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
 			v.Robots = append(v.Robots, row)
 		}
 	}
-	if hidden > 0 {
-		v.Hidden = grouped(hidden)
-	}
+	v.Hidden = more(hidden)
 }
 
 // siteName returns a site's name as it is shown.

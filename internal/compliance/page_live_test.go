@@ -153,7 +153,7 @@ func TestPageOfManySitesIsBounded(t *testing.T) {
 		got := page(t, r, o)
 		checkMarkup(t, got)
 		if len(got) > 2<<20 {
-			t.Errorf("%s: got %d octets, want at most 2 MiB", what, len(got))
+			t.Errorf("%s: got %d bytes, want at most 2 MiB", what, len(got))
 		}
 		said := words(got)
 		for _, want := range map[string][]string{

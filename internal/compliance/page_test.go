@@ -150,7 +150,7 @@ func TestPageIsBounded(t *testing.T) {
 	got := page(t, r, PageOptions{})
 	checkMarkup(t, got)
 	if len(got) > 2<<20 {
-		t.Errorf("got %d octets, want at most 2 MiB", len(got))
+		t.Errorf("got %d bytes, want at most 2 MiB", len(got))
 	}
 	for _, want := range []string{"101 more robots", "more lines, which nobody broke", `id="L40000"`, `href="#L40000"`} {
 		if !strings.Contains(got, want) {

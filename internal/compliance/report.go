@@ -119,7 +119,7 @@ type Path struct {
 	AtLeast  bool   `json:"at_least,omitempty"`
 }
 
-// Evidence is one disobedient request. Path is cut to 200 octets. Address is the network it
+// Evidence is one disobedient request. Path is cut to 200 bytes. Address is the network it
 // came from, unless Event.WholeAddress asked for more.
 type Evidence struct {
 	Time    time.Time `json:"time"`
@@ -152,6 +152,13 @@ func (t *Tally) add(v Verdict, c Count) {
 	}
 }
 
+// addAll adds what another Tally counts.
+func (t *Tally) addAll(u *Tally) {
+	for v, c := range u.Verdicts {
+		t.add(v, c)
+	}
+}
+
 // share reckons Obedience.
 func (t *Tally) share() {
 	t.Obedience = 1
@@ -160,59 +167,112 @@ func (t *Tally) share() {
 	}
 }
 
+// sum makes the sums of a site those of its robots.
+func (s *Site) sum() {
+	s.Tally = newTally()
+	hours, days := make(periodSums), make(periodSums)
+	for i := range s.Robots {
+		robot := &s.Robots[i]
+		s.addAll(&robot.Tally)
+		hours.add(robot.Hours)
+		days.add(robot.Days)
+	}
+	s.share()
+	s.Hours, s.Days = hours.periods(), days.periods()
+}
+
+// sum makes the sums of a report those of its sites, of which it puts those first on which most was
+// disobedient.
+func (r *Report) sum() {
+	r.Total, r.Since = newTally(), time.Time{}
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		r.Total.addAll(&s.Tally)
+		for j := range s.Robots {
+			if first := s.Robots[j].First; r.Since.IsZero() || first.Before(r.Since) {
+				r.Since = first
+			}
+		}
+	}
+	r.Total.share()
+	slices.SortFunc(r.Sites, func(a, b Site) int {
+		return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Site, b.Site))
+	})
+}
+
+// add adds what was in another hour or day.
+func (p *Period) add(q Period) {
+	p.Requests += q.Requests
+	p.Disobedient += q.Disobedient
+}
+
+// periodSums adds up periods by when they began, in seconds since 1970.
+type periodSums map[int64]*Period
+
+func (sums periodSums) add(periods []Period) {
+	for _, p := range periods {
+		if sum := sums[p.Time.Unix()]; sum != nil {
+			sum.add(p)
+		} else {
+			sums[p.Time.Unix()] = &Period{p.Time, p.Requests, p.Disobedient}
+		}
+	}
+}
+
+// periods returns the sums in the order of time.
+func (sums periodSums) periods() []Period {
+	all := make([]Period, 0, len(sums))
+	for _, p := range sums {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b Period) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
 // Snapshot returns what the ledger holds as of now, of the sites that are named or, if none
 // is, of all. Hours and days that begin after now are left out.
 func (l *Ledger) Snapshot(now time.Time, sites ...string) *Report {
-	s := snapshot{now: moment(now), since: never, total: newTally(), sites: make(map[string]*siteSums)}
+	s := snapshot{now: moment(now), sites: make(map[string]*snapshotSite)}
 	l.each(func(r *row) {
 		if len(sites) == 0 || slices.Contains(sites, r.key.site) {
 			s.add(r)
 		}
 	})
-	return s.report()
+	report := &Report{Time: timeOf(s.now), Sites: []Site{}}
+	for _, site := range s.sites {
+		site.sum()
+		slices.SortFunc(site.Robots, func(a, b Robot) int {
+			return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Robot, b.Robot),
+				cmp.Compare(a.Class, b.Class), cmp.Compare(a.Standing, b.Standing))
+		})
+		report.Sites = append(report.Sites, site.Site)
+	}
+	report.sum()
+	return report
 }
 
 // snapshot is a report in the making.
 type snapshot struct {
-	now, since int64
-	total      Tally
-	sites      map[string]*siteSums
+	now   int64
+	sites map[string]*snapshotSite
 }
 
-// siteSums are the sums over a site's robots.
-type siteSums struct {
-	site  Site
-	last  int64 // when the version was that
-	hours [keptHours]period
-	days  [keptDays]period
+type snapshotSite struct {
+	Site
+	last int64 // when the version was that
 }
 
 // add adds a row. Callers hold its lock.
 func (s *snapshot) add(r *row) {
-	sums := s.sites[r.key.site]
-	if sums == nil {
-		sums = &siteSums{site: Site{Site: r.key.site, Tally: newTally()}}
-		s.sites[r.key.site] = sums
+	site := s.sites[r.key.site]
+	if site == nil {
+		site = &snapshotSite{Site: Site{Site: r.key.site}}
+		s.sites[r.key.site] = site
 	}
-	robot := s.robot(r)
-	sums.site.Robots = append(sums.site.Robots, robot)
-	for v, c := range robot.Verdicts {
-		sums.site.add(v, c)
-		s.total.add(v, c)
+	site.Robots = append(site.Robots, s.robot(r))
+	if r.version != "" && r.last >= site.last {
+		site.last, site.Version = r.last, r.version
 	}
-	if r.version != "" && r.last >= sums.last {
-		sums.last, sums.site.Version = r.last, r.version
-	}
-	s.since = min(s.since, r.first)
-	sum := func(into, from ring, number int32) {
-		for i, p := range from {
-			if within(p, number, len(from)) {
-				into[i].count(p.Number, p.Requests, p.Disobedient)
-			}
-		}
-	}
-	sum(sums.hours[:], r.hours[:], hourOf(s.now))
-	sum(sums.days[:], r.days[:], dayOf(s.now))
 }
 
 // robot returns what is noted in a row.
@@ -256,44 +316,10 @@ func (o *offences) report(robot *Robot) {
 	}
 }
 
-// report returns the report.
-func (s *snapshot) report() *Report {
-	r := &Report{Time: timeOf(s.now), Total: s.total, Sites: []Site{}}
-	if s.since != never {
-		r.Since = timeOf(s.since)
-	}
-	r.Total.share()
-	for _, sums := range s.sites {
-		site := &sums.site
-		site.share()
-		site.Hours = ring(sums.hours[:]).periods(hourOf(s.now), hourLong)
-		site.Days = ring(sums.days[:]).periods(dayOf(s.now), dayLong)
-		slices.SortFunc(site.Robots, func(a, b Robot) int {
-			return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Robot, b.Robot),
-				cmp.Compare(a.Class, b.Class), cmp.Compare(a.Standing, b.Standing))
-		})
-		r.Sites = append(r.Sites, *site)
-	}
-	r.sort()
-	return r
-}
-
-// sort puts those sites first on which most was disobedient.
-func (r *Report) sort() {
-	slices.SortFunc(r.Sites, func(a, b Site) int {
-		return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Site, b.Site))
-	})
-}
-
 // compare puts those first that were disobedient more often, and of these those that came
 // more often.
 func (t *Tally) compare(u *Tally) int {
 	return cmp.Or(cmp.Compare(u.Disobedient, t.Disobedient), cmp.Compare(u.Requests, t.Requests))
-}
-
-// within reports whether a period is one of so many that end with the one of this number.
-func within(p period, number int32, length int) bool {
-	return p.Requests > 0 && p.Number <= number && p.Number > number-int32(length)
 }
 
 // periods returns the periods up to the one of this number, in their order.

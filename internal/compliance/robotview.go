@@ -37,7 +37,7 @@ func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) r
 	return v
 }
 
-// size returns about how many octets of the page the row takes.
+// size returns about how many bytes of the page the row takes.
 func (v *robotView) size() int {
 	return 600 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Worst) + len(v.Requests.HTML)
 }
@@ -114,5 +114,5 @@ func newDetail(r *Robot, from *textView, now time.Time, id string, most int) det
 	return v
 }
 
-// size returns about how many octets of the page the details take.
+// size returns about how many bytes of the page the details take.
 func (v *detailView) size() int { return 1100 + len(v.Lines) + len(v.Paths) + len(v.Evidence) }

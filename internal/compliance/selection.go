@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 // None, in a field of a [Selection], is for those that have no name, or of whose claim nothing can be
@@ -77,24 +76,13 @@ func (q Selection) takes(r *Robot) bool {
 // Select returns the part of the report that fits, with the sums of what there is of it. Sites of which
 // nothing fits are left out. It shares data with r, which is not changed.
 func (r *Report) Select(q Selection) *Report {
-	part := &Report{Time: r.Time, Total: newTally(), Sites: []Site{}}
-	for i := range r.Sites {
-		s := r.Sites[i]
-		if !fits(q.Site, s.Site, maxSite) || !s.choose(q) {
-			continue
-		}
-		part.Sites = append(part.Sites, s)
-		for v, c := range s.Verdicts {
-			part.Total.add(v, c)
-		}
-		for j := range s.Robots {
-			if first := s.Robots[j].First; part.Since.IsZero() || first.Before(part.Since) {
-				part.Since = first
-			}
+	part := &Report{Time: r.Time, Sites: []Site{}}
+	for _, s := range r.Sites {
+		if fits(q.Site, s.Site, maxSite) && s.choose(q) {
+			part.Sites = append(part.Sites, s)
 		}
 	}
-	part.Total.share()
-	part.sort()
+	part.sum()
 	return part
 }
 
@@ -109,36 +97,7 @@ func (s *Site) choose(q Selection) bool {
 	if len(robots) == len(s.Robots) {
 		return len(robots) > 0
 	}
-	s.Robots, s.Tally = robots, newTally()
-	hours, days := make(periodSums), make(periodSums)
-	for i := range robots {
-		for v, c := range robots[i].Verdicts {
-			s.add(v, c)
-		}
-		hours.add(robots[i].Hours)
-		days.add(robots[i].Days)
-	}
-	s.share()
-	s.Hours, s.Days = hours.periods(), days.periods()
+	s.Robots = robots
+	s.sum()
 	return len(robots) > 0
-}
-
-// periodSums adds up periods that began at the same time.
-type periodSums map[time.Time]Period
-
-func (sums periodSums) add(periods []Period) {
-	for _, p := range periods {
-		sum := sums[p.Time]
-		sums[p.Time] = Period{p.Time, sum.Requests + p.Requests, sum.Disobedient + p.Disobedient}
-	}
-}
-
-// periods returns the sums in the order of time.
-func (sums periodSums) periods() []Period {
-	all := []Period{}
-	for _, p := range sums {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b Period) int { return a.Time.Compare(b.Time) })
-	return all
 }

@@ -65,7 +65,7 @@ func TestUnmarshalWhereThereIsLessRoom(t *testing.T) {
 	}
 }
 
-// TestDamagedDataLeavesTheLedgerAsItWas cuts what was stored at every place, and changes every octet.
+// TestDamagedDataLeavesTheLedgerAsItWas cuts what was stored at every place, and changes every byte.
 func TestDamagedDataLeavesTheLedgerAsItWas(t *testing.T) {
 	from := NewLedger(Options{})
 	note(from, disallowed("unhipbot"), 3)
@@ -85,8 +85,8 @@ func TestDamagedDataLeavesTheLedgerAsItWas(t *testing.T) {
 		}
 	}
 	for i := range data {
-		refuse(fmt.Sprint("cut after ", i, " octets"), data[:i])
-		refuse(fmt.Sprint("octet ", i, " changed"), data[:i]+string(data[i]^0x10)+data[i+1:])
+		refuse(fmt.Sprint("cut after ", i, " bytes"), data[:i])
+		refuse(fmt.Sprint("byte ", i, " changed"), data[:i]+string(data[i]^0x10)+data[i+1:])
 	}
 	refuse("more behind it", data+"x")
 	refuse("something else", strings.Repeat("Disallow: /\n", 100))
@@ -273,7 +273,7 @@ func sealRows(t *testing.T, rows ...any) []byte {
 	return seal(b.Bytes())
 }
 
-// FuzzUnmarshal reads any octets, with a right checksum too. It holds four properties:
+// FuzzUnmarshal reads any bytes, with a right checksum too. It holds four properties:
 //
 //   - refused whole: what is refused leaves the ledger as it was;
 //   - bounded: what is read stays within the bounds of a ledger;
@@ -321,7 +321,7 @@ func checkRead(t *testing.T, data []byte) {
 		var size counter
 		if i == len(data)%len(times) { // a page takes longer than all the rest
 			if err := WritePage(&size, r, PageOptions{}); err != nil || size.n > 1<<20 {
-				t.Fatalf("shown: got %d octets of a page, %v", size.n, err)
+				t.Fatalf("shown: got %d bytes of a page, %v", size.n, err)
 			}
 		}
 		if err := r.WriteEvidence(&size); err != nil {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// glanceView is what is seen first: how many robots there were, how many obey, and what was
+// summaryView is what is seen first: how many robots there were, how many obey, and what was
 // refused.
-type glanceView struct {
+type summaryView struct {
 	Robots      numberView
 	Others      bool // there were more, of which each has no row of its own
 	Requests    numberView
@@ -58,45 +58,45 @@ func verdictText(v Verdict) string {
 	return v.String()
 }
 
-// newGlance returns the view of a tally, which is that of these sites.
-func newGlance(t *Tally, sites ...Site) glanceView {
-	g := glanceView{
+// newSummary returns the view of a tally, which is that of these sites.
+func newSummary(t *Tally, sites ...Site) summaryView {
+	v := summaryView{
 		Requests: newNumber(t.Requests), Disobedient: newNumber(t.Disobedient),
 		Refused: newNumber(t.Refused), Observed: newNumber(t.Disobedient - t.Refused),
 		Obedience: percent(t.Obedience),
 	}
 	groups, others := obedient(sites)
-	g.Others = others
+	v.Others = others
 	robots := uint64(0)
 	for i, n := range groups {
 		robots += n
 		if n > 0 {
 			text := [...]string{"kept every rule", "kept them nearly always", "did not listen"}[i]
-			g.Groups = append(g.Groups, groupView{Class: "g" + strconv.Itoa(i), Text: text, Count: newNumber(n)})
+			v.Groups = append(v.Groups, groupView{Class: "g" + strconv.Itoa(i), Text: text, Count: newNumber(n)})
 		}
 	}
-	g.Robots = newNumber(robots)
+	v.Robots = newNumber(robots)
 	at := 0.0
-	for i := range g.Groups {
-		width := 100 * float64(g.Groups[i].Count.Value) / float64(robots)
-		g.Groups[i].At, g.Groups[i].Width = decimal(at), decimal(width)
+	for i := range v.Groups {
+		width := 100 * float64(v.Groups[i].Count.Value) / float64(robots)
+		v.Groups[i].At, v.Groups[i].Width = decimal(at), decimal(width)
 		at += width
 	}
 	most := uint64(0)
-	for _, v := range verdictTexts {
-		most = max(most, t.Of(v.verdict).Requests)
+	for _, of := range verdictTexts {
+		most = max(most, t.Of(of.verdict).Requests)
 	}
-	for _, v := range verdictTexts {
-		if c := t.Of(v.verdict); c.Requests > 0 {
-			g.Verdicts = append(g.Verdicts, verdictView{
-				Text: v.text, Count: newNumber(c.Requests),
+	for _, of := range verdictTexts {
+		if c := t.Of(of.verdict); c.Requests > 0 {
+			v.Verdicts = append(v.Verdicts, verdictView{
+				Text: of.text, Count: newNumber(c.Requests),
 				Refused: newNumber(c.Refused), Observed: newNumber(c.Requests - c.Refused),
 				Width: decimal(100 * float64(c.Requests) / float64(most)),
 			})
 		}
 	}
-	slices.SortStableFunc(g.Verdicts, func(a, b verdictView) int { return cmp.Compare(b.Count.Value, a.Count.Value) })
-	return g
+	slices.SortStableFunc(v.Verdicts, func(a, b verdictView) int { return cmp.Compare(b.Count.Value, a.Count.Value) })
+	return v
 }
 
 // obedient returns how many robots kept every rule, nearly every one, and did not listen. A robot that came to

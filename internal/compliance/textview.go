@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shownLine is how many octets of a line are shown.
+// shownLine is how many bytes of a line are shown.
 const shownLine = 300
 
 // line is a line of robots.txt, its number and its text.
@@ -39,7 +39,7 @@ type lineView struct {
 func newText(s *Site, prefix string, left *room) textView {
 	v := textView{Version: visible(s.Version), prefix: prefix, rules: make(map[int32]string)}
 	counts := countLines(s)
-	hidden := uint64(0)
+	hidden := 0
 	for i, written := range splitLines(s.RobotsTxt) {
 		at := line{lineNumber(i + 1), ruleOf(written)}
 		c, disobeyed := counts[at]
@@ -55,9 +55,7 @@ func newText(s *Site, prefix string, left *room) textView {
 		v.Lines = append(v.Lines, l)
 		left.text -= 60 + len(l.Text)
 	}
-	if hidden > 0 {
-		v.Left = grouped(hidden)
-	}
+	v.Left = more(hidden)
 	return v
 }
 
