@@ -7,30 +7,29 @@ import (
 	"strings"
 )
 
-// admission decides whether a stranger gets a place where all are taken. A stranger that comes
-// once has no chance against anybody who weighs something, but its visit is remembered for a
-// while; with more visits than the lightest inside weighs, it takes that one's place. So
-// a flood of made-up names that come once drives out only what weighs nothing any more, and who
-// comes often gets in after any flood. That a newcomer has to show itself again before it may drive
-// out others is the idea of 2Q (Johnson and Shasha, 1994).
+// admission decides whether a newcomer replaces an entry of a full table. A newcomer's visits are
+// remembered for a while; with more visits than the lightest entry weighs, it takes that entry's place.
+// So a flood of made-up names that come once replaces only entries of weight zero, and a newcomer
+// that comes often gets in after any flood. That a newcomer has to come again before it may replace
+// others is the idea of 2Q (Johnson and Shasha, 1994).
 //
 // newAdmission makes one. Not safe for concurrent use.
 type admission struct {
 	strangers []bucket
-	floor     uint64 // none inside weighed less in this hour; 0: not known
+	floor     uint64 // no entry weighed less in this hour; 0: not known
 	hour      int32
 }
 
-// bucket holds the strangers with fingerprints that are alike, the last one that came first.
+// bucket holds the strangers whose fingerprints lead to it, the latest first.
 type bucket [8]stranger
 
-// stranger is somebody by its fingerprint, and how often it came.
+// stranger is the fingerprint of a newcomer, and how often it came.
 type stranger struct {
 	fingerprint uint64
 	visits      uint32
 }
 
-// newAdmission returns an admission that remembers so many strangers, or a few more.
+// newAdmission returns an admission that remembers at least this many strangers.
 func newAdmission(strangers int) admission {
 	return admission{strangers: make([]bucket, strangers/len(bucket{})+1)}
 }
@@ -52,9 +51,8 @@ func (a *admission) visit(fingerprint uint64) uint64 {
 	return uint64(s.visits)
 }
 
-// admits reports whether somebody of this weight gets a place. lightest returns the weight of the lightest
-// inside; it is asked where that may have come to be less than was found before, which is once an
-// hour at most as long as nobody gets in.
+// admits reports whether a newcomer of this weight gets a place. lightest returns the weight of the lightest
+// entry. Weights only sink with time, so it is called once an hour at most while nobody gets in.
 func (a *admission) admits(weight uint64, at int64, lightest func() uint64) bool {
 	if hour := hourOf(at); weight > a.floor || hour > a.hour {
 		a.floor, a.hour = lightest(), hour
@@ -62,15 +60,14 @@ func (a *admission) admits(weight uint64, at int64, lightest func() uint64) bool
 	return weight > a.floor
 }
 
-// enter returns the row in which the events of a key are to be noted: that which it has, a
-// new one, or the one of the others of its site.
+// enter returns the row for the events of a key: its own, a new one, or that of its site's other robots.
 func (l *Ledger) enter(k key, fingerprint uint64, at int64) *row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rowOf(k, fingerprint, at, 1)
 }
 
-// absorb adds what is noted in a row of another ledger.
+// absorb adds a row of another ledger.
 func (l *Ledger) absorb(from *row) {
 	fingerprint := l.fingerprint(&from.key)
 	l.mu.Lock()
@@ -78,7 +75,7 @@ func (l *Ledger) absorb(from *row) {
 	l.rowOf(from.key, fingerprint, from.last, from.visits()).merge(from)
 }
 
-// rowOf returns the row of a key that comes with so many requests. Callers hold mu.
+// rowOf returns the row of a key that brings this many requests. Callers hold mu.
 func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *row {
 	s := l.siteOf(k.site, at, requests)
 	if s.name != k.site {
@@ -110,8 +107,7 @@ func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *ro
 	return r
 }
 
-// siteOf returns the site of this name, or the one for all that have no place. Callers
-// hold mu.
+// siteOf returns the site of this name, or the one that sums up all other sites. Callers hold mu.
 func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
 	if s := l.bySite[name]; s != nil {
 		return s
@@ -139,7 +135,7 @@ func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
 	return s
 }
 
-// othersOf returns the row for a site's robots that have none of their own. Callers hold mu.
+// othersOf returns the row of a site's robots that have none of their own. Callers hold mu.
 func (l *Ledger) othersOf(s *site) *row {
 	if s.others == nil {
 		s.others = newRow(key{site: s.name, class: others})
@@ -147,7 +143,7 @@ func (l *Ledger) othersOf(s *site) *row {
 	return s.others
 }
 
-// lightestRow returns the row that gives way first. Callers hold mu.
+// lightestRow returns the row to replace first. Callers hold mu.
 func (l *Ledger) lightestRow(at int64) (lightest *row, weight uint64) {
 	weight = math.MaxUint64
 	for _, r := range l.rows {
@@ -158,8 +154,7 @@ func (l *Ledger) lightestRow(at int64) (lightest *row, weight uint64) {
 	return lightest, weight
 }
 
-// lightestSite returns the site that gives way first: that whose rows weigh the least
-// together. Callers hold mu.
+// lightestSite returns the site to replace first: the one whose rows weigh least together. Callers hold mu.
 func (l *Ledger) lightestSite(at int64) (lightest *site, weight uint64) {
 	for _, s := range l.bySite {
 		s.weight = s.earlier
@@ -179,7 +174,7 @@ func (l *Ledger) lightestSite(at int64) (lightest *site, weight uint64) {
 	return lightest, weight
 }
 
-// remove takes a row out. What was noted in it goes to the others of a site. Callers hold mu.
+// remove removes a row. Its counts are added to the other robots of a site. Callers hold mu.
 func (l *Ledger) remove(r *row, to *site) {
 	l.index.remove(r)
 	last := len(l.rows) - 1
@@ -190,7 +185,7 @@ func (l *Ledger) remove(r *row, to *site) {
 	l.close(r, to)
 }
 
-// removeSite takes a site out. What was noted goes to all other sites. Callers hold mu.
+// removeSite removes a site. Its counts are added to the other sites. Callers hold mu.
 func (l *Ledger) removeSite(s *site) {
 	for i := len(l.rows) - 1; i >= 0; i-- {
 		if r := l.rows[i]; r.site == s {
@@ -203,8 +198,7 @@ func (l *Ledger) removeSite(s *site) {
 	delete(l.bySite, s.name)
 }
 
-// close ends a row: nothing is noted in it any more, and what was goes to the others of a
-// site. Callers hold mu.
+// close marks a row as gone and adds its counts to the other robots of a site. Callers hold mu.
 func (l *Ledger) close(r *row, to *site) {
 	r.mu.Lock()
 	r.gone = true

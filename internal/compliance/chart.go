@@ -20,29 +20,27 @@ const (
 
 // newSpark returns the drawing of a robot's last seven days before now, a bar for every six hours.
 func newSpark(hours []Period, now time.Time) template.HTML {
-	var bars [sparkBars]Period
-	var week Period
-	first := firstHour(now)
-	for _, h := range hours {
-		i := int(h.Time.Sub(first)/time.Hour) / sparkHours
-		if h.Time.Before(first) || i >= sparkBars {
-			continue
-		}
-		bars[i].add(h)
-		week.add(h)
-	}
+	first := now.UTC().Truncate(time.Hour).Add(-(keptHours - 1) * time.Hour)
+	bars, week := newBars(hours, first, sparkHours*time.Hour, sparkBars)
 	text := "no request in 7 days"
 	if week.Requests > 0 {
 		text = "7 days: " + grouped(week.Requests) + " requests, " + grouped(week.Disobedient) + " against the rules"
 	}
-	all, disobedient := barPaths(bars[:], 4, sparkHeight)
+	all, disobedient := barPaths(bars, 4, sparkHeight)
 	return template.HTML(`<svg role="img" aria-label="` + text + `" viewBox="0 0 112 22"><path class="all" d="` + all +
 		`"/><path class="bad" d="` + disobedient + `"/></svg>`)
 }
 
-// firstHour returns the hour that the last seven days begin with.
-func firstHour(now time.Time) time.Time {
-	return now.UTC().Truncate(time.Hour).Add(-(keptHours - 1) * time.Hour)
+// newBars adds up periods in so many bars, each of which is as long, and returns their sum too.
+func newBars(periods []Period, first time.Time, long time.Duration, number int) (bars []Period, sum Period) {
+	bars = make([]Period, number)
+	for _, p := range periods {
+		if i := int(p.Time.Sub(first) / long); !p.Time.Before(first) && i < number {
+			bars[i].add(p)
+			sum.add(p)
+		}
+	}
+	return bars, sum
 }
 
 // barPaths returns the bars of all requests and, in front of them, of those that were
@@ -79,27 +77,21 @@ type daysView struct {
 func newDays(days []Period, now time.Time) daysView {
 	first := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-keptDays)
 	v := daysView{First: first.Format("2 Jan"), Last: now.UTC().Format("2 Jan")}
-	var bars [keptDays]Period
-	var sum, most Period
-	for _, d := range days {
-		i := int(d.Time.Sub(first) / (24 * time.Hour))
-		if d.Time.Before(first) || i >= keptDays {
-			continue
-		}
-		bars[i] = d
-		sum.add(d)
-		if d.Requests > most.Requests {
-			most = d
-		}
-	}
+	bars, sum := newBars(days, first, 24*time.Hour, keptDays)
 	if sum.Requests == 0 {
 		v.Text = "no request in 90 days"
 		return v
 	}
-	v.Most = grouped(most.Requests)
+	most := 0
+	for i := range bars {
+		if bars[i].Requests > bars[most].Requests {
+			most = i
+		}
+	}
+	v.Most = grouped(bars[most].Requests)
 	v.Text = "90 days: " + grouped(sum.Requests) + " requests, " + grouped(sum.Disobedient) +
-		" against the rules; most on " + most.Time.Format("2 January") + ", " + v.Most + " requests"
-	v.All, v.Disobedient = barPaths(bars[:], 6, 72)
+		" against the rules; most on " + first.AddDate(0, 0, most).Format("2 January") + ", " + v.Most + " requests"
+	v.All, v.Disobedient = barPaths(bars, 6, 72)
 	return v
 }
 

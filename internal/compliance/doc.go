@@ -1,6 +1,6 @@
 // Package compliance keeps what each robot did, and shows it.
 //
-// A [Ledger] is told of every judged request by an [Event]. It counts them by robot and site;
+// A [Ledger] gets an [Event] for every judged request. It counts them by robot and site;
 // [Ledger.Snapshot] returns all of it as a [Report], which is plain data, [Report.Select] a part of that, and
 // [WritePage] makes one HTML document of it: a file that holds everything, or a live page that leads from
 // all robots to a page of each. The package judges nothing, reads no clock and opens nothing: a handler can
@@ -18,7 +18,7 @@
 //   - its last ten disobedient requests and the first one.
 //
 // Disobedient is a request that was disallowed, too fast, off hours, an impostor's or a banned
-// robot's, also where it was only observed; allowed and exempt ones are not. Obedience is the
+// robot's, even if it was only observed; allowed and exempt ones are not. Obedience is the
 // share of the others. Requests for /robots.txt count as neither, and requests during a ban break
 // no line: what they are refused for happened before. A browser that nothing binds is a person's,
 // and not noted.

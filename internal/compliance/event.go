@@ -39,13 +39,13 @@ type Event struct {
 	// can be.
 	Robot, Class, Standing string
 
-	// Verdict is what was found, and Refused whether the request was answered accordingly
+	// Verdict is what was decided, and Refused whether the request was refused for it
 	// or only observed.
 	Verdict Verdict
 	Refused bool
 
-	// RobotsTxt says that the request was for /robots.txt. Such a request is noted as a
-	// reading of the rules and counts as nothing else.
+	// RobotsTxt says that the request was for /robots.txt. Such a request counts only as a
+	// reading of the rules.
 	RobotsTxt bool
 
 	// Version names the text of robots.txt that was in force, by a short hash.
@@ -86,14 +86,14 @@ var (
 // others is the class of a row that is no single robot's. No event has it.
 const others = class(len(classWords) - 1)
 
-// key says whose row it is.
+// key identifies a row.
 type key struct {
 	site, robot string
 	class       class
 	standing    standing
 }
 
-// set makes k, which is zero, say whose row an event with these words belongs to. It fills k
+// set fills k, which is zero, with the key of an event with these words. It fills k
 // in place, to avoid a store-forwarding stall.
 func (k *key) set(site, robot, classWord, standingWord string) {
 	k.site, k.robot = cut(site, maxSite), cut(robot, maxRobot)

@@ -10,8 +10,8 @@ import (
 // keptEvidence is how many of a robot's disobedient requests are kept besides the first.
 const keptEvidence = 10
 
-// evidence is a disobedient request. Its texts are its own: those of the next one are written
-// over them, so that none has to be allocated.
+// evidence is a disobedient request. It holds its texts itself, so that the next request can be written
+// over it without allocating.
 type evidence struct {
 	at      int64
 	line    int32
@@ -27,12 +27,12 @@ type offences struct {
 	lines frequent
 	paths frequent
 	first evidence
-	noted uint64                 // requests ever kept in latest, which
-	ring  [keptEvidence]evidence // is a ring
+	noted uint64                 // requests ever kept in ring
+	ring  [keptEvidence]evidence // the latest
 }
 
-// add keeps a disobedient request. The rule of a ban is what was disobeyed before it, so that
-// requests during the ban count for no line and no path.
+// add keeps a disobedient request. A request during a ban counts for no line and no path: its rule is
+// the one that was broken before the ban.
 func (o *offences) add(e *Event, at int64) {
 	path, rule := cut(e.Path, maxPath), cut(e.Rule, maxRule)
 	one := o.next()

@@ -16,8 +16,8 @@ const mostFrequent = 10
 // zero value is empty; it allocates only when it is used first.
 type frequent []counted
 
-// counted is a line or, with the number 0, a path, how often it was there at the most, and how much
-// of that may be another's. Its text is its own: that of the next one is written over it.
+// counted is a line or, with the number 0, a path; how often it occurred at most; and how much
+// of that may belong to others. It holds its text itself, so that the next one can be written over it.
 type counted struct {
 	count, over uint64
 	number      int32
@@ -28,7 +28,7 @@ type counted struct {
 // text returns the text in memory of its own.
 func (c *counted) text() string { return string(c.buf[:c.length]) }
 
-// is reports whether that is what is counted. Paths begin alike: their ends are compared first.
+// is reports whether c counts this line or path. Paths begin alike, so their ends are compared first.
 func (c *counted) is(number int32, text string) bool {
 	n := len(text)
 	return c.number == number && int(c.length) == n && (n == 0 || c.buf[n-1] == text[n-1]) && string(c.buf[:n]) == text
@@ -95,7 +95,7 @@ func (f frequent) index(c *counted) int {
 	return -1
 }
 
-// rarest returns the count that something which is missing here can have at the most.
+// rarest returns the highest count that a line or path which is missing here can have.
 func (f frequent) rarest() uint64 {
 	if len(f) < mostFrequent {
 		return 0

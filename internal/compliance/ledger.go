@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // Ledger counts what each robot did on each site. It never takes more room than its
-// Options allow: see the package's documentation for who has to give way.
+// Options allow: the package's documentation says which rows are replaced.
 //
 // A Ledger is safe for concurrent use and must not be copied. The zero Ledger notes nothing.
 type Ledger struct {
@@ -31,17 +31,17 @@ type Ledger struct {
 	mu        sync.Mutex // guards what follows, and who is in the index
 	rows      []*row
 	bySite    map[string]*site
-	elsewhere *site // all sites that have no place
+	elsewhere *site // sums up all sites that have no place
 	robots    admission
 	hosts     admission
 }
 
-// site is a site that robots came to.
+// site is a site with a place of its own in the ledger.
 type site struct {
 	name    string
-	others  *row   // its robots without a row of their own; nil: there were none
+	others  *row   // sums up its robots without a row of their own; nil: there were none
 	earlier uint64 // requests before it had its place
-	weight  uint64 // only of use to lightestSite
+	weight  uint64 // scratch space of lightestSite
 }
 
 // NewLedger returns an empty Ledger.
@@ -63,8 +63,8 @@ func NewLedger(o Options) *Ledger {
 	}
 }
 
-// Note notes an event. It keeps no reference to anything in e. For a robot that has a row,
-// it locks nothing but that and does not allocate.
+// Note counts an event. It keeps no reference to anything in e. For a robot that has a row,
+// it locks only that row and does not allocate.
 func (l *Ledger) Note(e *Event) {
 	if l.index.chains == nil || e.unbound() {
 		return
@@ -79,8 +79,8 @@ func (l *Ledger) Note(e *Event) {
 	}
 }
 
-// Merge adds what another ledger holds: those of a fleet's nodes become one in an empty
-// ledger that they are all added to. Other may be in use.
+// Merge adds what another ledger holds. To see a fleet as one, merge the ledgers of all nodes into an
+// empty one. Other may be in use.
 func (l *Ledger) Merge(other *Ledger) {
 	if l.index.chains == nil {
 		return
@@ -93,7 +93,7 @@ func (l *Ledger) Merge(other *Ledger) {
 }
 
 // Fetched returns when a robot last read robots.txt, and the version that it then read: both zero if it
-// never did or has no row. The arguments are those of an [Event]. It locks nothing but the row and
+// never did or has no row. The arguments are those of an [Event]. It locks only the row and
 // does not allocate.
 func (l *Ledger) Fetched(site, robot, class, standing string) (at time.Time, version string) {
 	if l.index.chains == nil {
@@ -121,17 +121,17 @@ func (l *Ledger) Rows() (robots, sites int) {
 	return len(l.rows), len(l.bySite)
 }
 
-// each calls do with every row in which something was noted, those of other robots first. It holds
-// the row's lock and, during those first ones, the ledger's. The others come later one by one, so that newcomers
-// need not wait, and a row that gives way meanwhile is still seen as it was: what it is added
-// to has been seen before. So nothing is seen twice.
+// each calls do with every row that is not empty, the rows of other robots first. It holds the row's lock
+// and, for those first rows, the ledger's. It visits the remaining rows one by one, so that newcomers need
+// not wait. A row that is replaced meanwhile is still visited as it was, and the row that its
+// counts were added to has been visited before: so nothing is counted twice.
 func (l *Ledger) each(do func(*row)) {
 	for _, r := range l.rowsAfterOthers(do) {
 		r.use(do)
 	}
 }
 
-// rowsAfterOthers calls do with the rows of other robots, and returns all the rest.
+// rowsAfterOthers calls do with the rows of other robots, and returns all remaining rows.
 func (l *Ledger) rowsAfterOthers(do func(*row)) []*row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,14 +162,13 @@ func (l *Ledger) add(s *site, k key, fingerprint uint64) *row {
 	return r
 }
 
-// index finds rows by their keys. Looking needs no lock; whoever adds or removes holds that
-// of the ledger. Who looks meanwhile may miss a row that is being added, and
-// find one that has just been removed.
+// index finds rows by their keys. Readers need no lock; writers hold the ledger's. A reader
+// may miss a row that is being added, and find one that has just been removed.
 type index struct {
-	chains []atomic.Pointer[row] // as many as a power of two
+	chains []atomic.Pointer[row] // their number is a power of two
 }
 
-// newIndex returns an index for about so many rows.
+// newIndex returns an index for about this many rows.
 func newIndex(rows int) index {
 	chains := 1
 	for chains < 2*rows {
@@ -195,7 +194,7 @@ func (x *index) add(r *row) {
 	chain.Store(r)
 }
 
-// remove removes a row. It goes on leading to those behind it.
+// remove removes a row. Its next pointer stays, for readers that are on it.
 func (x *index) remove(r *row) {
 	at := x.chain(r.fingerprint)
 	for at.Load() != r {

@@ -45,8 +45,8 @@ type Site struct {
 	// Site is its name, [OtherSites] for all that have no place of their own.
 	Site string `json:"site"`
 
-	// Version is that of its robots.txt at the last request, if it was told. RobotsTxt is
-	// the text itself, for whoever has it to put here: a ledger has not.
+	// Version is that of its robots.txt at the last request, if it is known. RobotsTxt is
+	// the text itself; a ledger does not have it, so the caller fills it in.
 	Version   string `json:"version,omitempty"`
 	RobotsTxt string `json:"robots_txt,omitempty"`
 
@@ -159,7 +159,7 @@ func (t *Tally) addAll(u *Tally) {
 	}
 }
 
-// share reckons Obedience.
+// share sets Obedience.
 func (t *Tally) share() {
 	t.Obedience = 1
 	if t.Requests > 0 {

@@ -19,12 +19,12 @@ type row struct {
 	fingerprint uint64
 	key         key
 	site        *site
-	place       int      // among all rows; guarded by the ledger's lock, as is what follows
+	place       int      // in Ledger.rows; this and earlier are guarded by the ledger's lock
 	earlier     uint64   // requests before it had its row
-	_           [64]byte // keeps the lock off the cache line that everybody reads who looks for the row
+	_           [64]byte // keeps the lock off the cache line that every lookup reads
 
 	mu             sync.Mutex // guards all below
-	gone           bool       // the row has given way, and what is noted in it is lost
+	gone           bool       // the row was replaced, and events noted in it would be lost
 	first, last    int64
 	version        string // of robots.txt, at the last request
 	record         string // that bound it then
@@ -43,7 +43,7 @@ const never = math.MaxInt64
 // newRow returns an empty row.
 func newRow(k key) *row { return &row{key: k, first: never} }
 
-// note notes an event. It reports false if the row has given way to another.
+// note counts an event. It returns false if the row was replaced by another.
 func (r *row) note(e *Event, at int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *row) note(e *Event, at int64) bool {
 	return true
 }
 
-// renew makes kept a copy of s, unless it is one.
+// renew sets kept to a copy of s, unless it is equal already.
 func renew(kept *string, s string) {
 	if s = cut(s, maxShort); s != *kept {
 		*kept = strings.Clone(s)
@@ -93,8 +93,8 @@ func (r *row) visits() uint64 {
 	return n
 }
 
-// weight says which row gives way first: the lightest. A row weighs as many requests as
-// there were, halved for every week since the last.
+// weight returns how much speaks for keeping the row: the lightest is replaced first. It is the number
+// of requests, halved for every week since the last.
 func (r *row) weight(at int64) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *row) weight(at int64) uint64 {
 	return sum(r.visits(), r.earlier) >> idle
 }
 
-// merge adds what was noted in another row, in which nothing is noted meanwhile.
+// merge adds the counts of another row, which nobody changes meanwhile.
 func (r *row) merge(from *row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *row) merge(from *row) {
 	ring(r.days[:]).merge(from.days[:])
 }
 
-// use calls do with the row, locked, if anything was noted in it. The row may be nil.
+// use calls do with the row, locked, unless the row is empty or nil.
 func (r *row) use(do func(*row)) {
 	if r == nil {
 		return
@@ -140,7 +140,7 @@ func (r *row) use(do func(*row)) {
 	}
 }
 
-// copy returns what is noted in the row, in a row of its own. Callers hold mu.
+// copy returns a copy of what the row counts. Callers hold mu.
 func (r *row) copy() *row {
 	c := newRow(r.key)
 	c.merge(r)
@@ -155,19 +155,18 @@ const (
 	dayLong   = 24 * hourLong
 )
 
-// period counts the requests of one hour or day. It bears its number, counted from 1970, so
-// that a ring of periods needs no sweeping: after a silence, what is too old is told by
-// its number.
+// period counts the requests of one hour or day. Its number counts from 1970, so that a ring of
+// periods needs no sweeping: the number shows which periods are too old.
 //
-// The period that was noted last has the place in the ring. When a clock that was ahead for
-// a while is set back, what it left is overwritten in turn.
+// The period that was noted last has the place in the ring. When a clock that was ahead is set
+// back, the periods from the future are overwritten in turn.
 type period struct {
 	_                     struct{} `cbor:",toarray"` // as it is stored
 	Number                int32
 	Requests, Disobedient uint32
 }
 
-// count adds what happened in the period of this number.
+// count adds requests of the period with this number.
 func (p *period) count(number int32, requests, disobedient uint32) {
 	if p.Number != number {
 		*p = period{Number: number}
