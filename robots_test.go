@@ -44,7 +44,8 @@ var leaves = map[string][]string{
 	"internal/ratelimit/limitertest": {module + "/internal/ratelimit"},
 	"internal/ratelimit/redis":       {module + "/internal/ratelimit", goRedis, goRedis + "/maintnotifications"},
 
-	"internal/ratelimit/redis/redistest": nil,
+	"internal/ratelimit/redis/redistest": {module + "/internal/testutil"},
+	"internal/testutil":                  {"github.com/miekg/dns", "golang.org/x/tools/txtar"},
 }
 
 // loggers are the packages that write to Caddy's log.

@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 const (
@@ -69,7 +71,7 @@ func (b *binary) build(tb testing.TB) string {
 			return
 		}
 		args := []string{"build", "-o", filepath.Join(b.dir, "caddy")}
-		if raceDetector {
+		if testutil.Race {
 			args = append(args, "-race")
 		}
 		build := exec.Command("go", append(args, b.folder)...)
@@ -328,14 +330,9 @@ func freePort(tb testing.TB) string {
 // need skips the test where a program is missing, and fails it where everything is to run.
 func need(tb testing.TB, program string) {
 	tb.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
+	if _, err := exec.LookPath(program); err != nil {
+		testutil.SkipOrFail(tb, fmt.Sprintf("install %s (apt-get install %s)", program, program))
 	}
-	advice := fmt.Sprintf("install %s (apt-get install %s)", program, program)
-	if os.Getenv("ROBOTS_REQUIRE_ALL") == "1" {
-		tb.Fatal(advice)
-	}
-	tb.Skip(advice)
 }
 
 // eventually waits until condition holds.

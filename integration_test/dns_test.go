@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 // Further addresses that claim to be Googlebot.
@@ -21,9 +23,9 @@ const (
 )
 
 // googleZone is what the DNS says of them.
-func googleZone() zone {
-	z := zone{
-		records: map[string][]string{
+func googleZone() testutil.DNSZone {
+	z := testutil.DNSZone{
+		Records: map[string][]string{
 			realAddress:                      {"crawl-192-0-2-1.googlebot.com."},
 			realAddress6:                     {"crawl-6.googlebot.com."},
 			fakeAddress:                      {"crawl-192-0-2-1.googlebot.com."},
@@ -41,13 +43,13 @@ func googleZone() zone {
 			"slow.evil.example.":             {slowFake},
 			"many.googlebot.com.":            {manyNamed},
 		},
-		failing: []string{failingPTR, "broken.googlebot.com."},
+		Failing: []string{failingPTR, "broken.googlebot.com."},
 	}
 	for i := range 7 {
 		long := fmt.Sprintf("%d%s.", i, strings.Repeat("x", 60))
-		z.records[manyNamed] = append(z.records[manyNamed], strings.Repeat(long, 3)+"example.")
+		z.Records[manyNamed] = append(z.Records[manyNamed], strings.Repeat(long, 3)+"example.")
 	}
-	z.records[manyNamed] = append(z.records[manyNamed], "many.googlebot.com.")
+	z.Records[manyNamed] = append(z.Records[manyNamed], "many.googlebot.com.")
 	return z
 }
 
@@ -93,10 +95,10 @@ http://paced.test:{$PORT} {
 
 // startWithDNS runs the sites with a DNS server of their own. What the DNS says of some
 // clients is known when it returns.
-func startWithDNS(t *testing.T) (*caddy, *nameserver) {
+func startWithDNS(t *testing.T) (*caddy, *testutil.DNSServer) {
 	t.Helper()
-	dns := startNameserver(t, googleZone())
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.address})
+	dns := testutil.StartDNS(t, googleZone())
+	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
 	for _, address := range []string{realAddress, realAddress6, manyNamed} {
 		c.settle(t, "unnamed.test", address, "verified")
 	}
@@ -141,11 +143,11 @@ func TestTheDNSTellsRobotsFromImpostors(t *testing.T) {
 		if address == manyNamed {
 			want = 2 // over UDP, and over TCP
 		}
-		if got := dns.times(address); got != want {
+		if got := dns.Asked(address); got != want {
 			t.Errorf("questions for the names of %s: got %d, want %d, and the answer remembered", address, got, want)
 		}
 	}
-	if got := dns.connections(); got == 0 {
+	if got := dns.AskedOverTCP(); got == 0 {
 		t.Errorf("connections to the DNS over TCP: got %d, want at least 1, for the names of %s", got, manyNamed)
 	}
 }
@@ -162,7 +164,7 @@ func TestPeopleAreServedWhereverTheyAreAndTheDNSIsNotAskedOfThem(t *testing.T) {
 		}
 	}
 	for _, address := range []string{personal, failingPTR} {
-		if got := dns.times(address); got != 0 {
+		if got := dns.Asked(address); got != 0 {
 			t.Errorf("questions for the names of %s, where only people and apps came from: got %d, want 0", address, got)
 		}
 	}
@@ -205,9 +207,9 @@ func TestImpostorsSpendNothingOfARobotsPace(t *testing.T) {
 func TestASlowDNSRefusesNobodyAndIsBelievedLater(t *testing.T) {
 	t.Parallel()
 	z, answered := googleZone(), make(chan struct{})
-	z.held = map[string]<-chan struct{}{slowReal: answered, slowFake: answered}
-	dns := startNameserver(t, z)
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.address})
+	z.Held = map[string]<-chan struct{}{slowReal: answered, slowFake: answered}
+	dns := testutil.StartDNS(t, z)
+	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
 
 	// As long as a look-up may take; a request waits a fraction of it.
 	const wholeLookUp = 5 * time.Second
@@ -217,7 +219,7 @@ func TestASlowDNSRefusesNobodyAndIsBelievedLater(t *testing.T) {
 		if took := time.Since(begun); took > wholeLookUp/2 {
 			t.Errorf("GET /page from %s: took %s, want no wait for a DNS that does not answer", address, took)
 		}
-		if dns.times(address) == 0 {
+		if dns.Asked(address) == 0 {
 			t.Errorf("the DNS was not asked of %s", address)
 		}
 	}
@@ -232,12 +234,12 @@ func TestASlowDNSRefusesNobodyAndIsBelievedLater(t *testing.T) {
 func TestACrowdFromUnknownAddressesIsServedWhileTheDNSHangs(t *testing.T) {
 	t.Parallel()
 	const crowd = 150 // more than are looked up at once
-	z := zone{held: make(map[string]<-chan struct{})}
+	z := testutil.DNSZone{Held: make(map[string]<-chan struct{})}
 	for i := range crowd {
-		z.held[fmt.Sprintf("203.0.113.%d", i)] = nil // forever
+		z.Held[fmt.Sprintf("203.0.113.%d", i)] = nil // forever
 	}
-	dns := startNameserver(t, z)
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.address})
+	dns := testutil.StartDNS(t, z)
+	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
 	answers := make(chan string, crowd)
 	for i := range crowd {
 		go func() {
@@ -256,7 +258,7 @@ func TestACrowdFromUnknownAddressesIsServedWhileTheDNSHangs(t *testing.T) {
 
 func TestADNSThatFailsRefusesNobody(t *testing.T) {
 	t.Parallel()
-	dns := startNameserver(t, googleZone())
+	dns := testutil.StartDNS(t, googleZone())
 	c := startWith(t, proxied+dnsSites+`
 http://nobody.test:{$PORT} {
 	robots {
@@ -266,7 +268,7 @@ http://nobody.test:{$PORT} {
 	}
 	import standings
 }
-`, map[string]string{"DNS": dns.address, "CLOSED": freePort(t)})
+`, map[string]string{"DNS": dns.Address, "CLOSED": freePort(t)})
 	for range 3 {
 		c.expectFrom(t, failingPTR, "refuse.test", "/page", googlebot, 200, "unverified")
 		c.expectFrom(t, failingHost, "refuse.test", "/page", googlebot, 200, "unverified")
@@ -275,14 +277,14 @@ http://nobody.test:{$PORT} {
 	// What fails is no reason to be judged as somebody else.
 	c.expectFrom(t, failingPTR, "unnamed.test", "/search", googlebot, 403, "")
 	for _, key := range []string{failingPTR, "broken.googlebot.com."} {
-		eventually(t, "the DNS is asked for "+key, func() bool { return dns.times(key) > 0 })
+		eventually(t, "the DNS is asked for "+key, func() bool { return dns.Asked(key) > 0 })
 	}
 }
 
 func TestAHeaderOfAStrangerProvesNothing(t *testing.T) {
 	t.Parallel()
-	dns := startNameserver(t, googleZone())
-	c := start(t, dnsSites, map[string]string{"DNS": dns.address})
+	dns := testutil.StartDNS(t, googleZone())
+	c := start(t, dnsSites, map[string]string{"DNS": dns.Address})
 	eventually(t, "a client at 127.0.0.1 that says it is Googlebot is refused", func() bool {
 		return c.ask(t, request{host: "refuse.test", path: "/page", agent: googlebot}.from(realAddress)).status == 403
 	})
@@ -291,7 +293,7 @@ func TestAHeaderOfAStrangerProvesNothing(t *testing.T) {
 		t.Errorf("log line %q: got client_ip %q, want the address of the connection", msgRefused, got)
 	}
 	c.expectFrom(t, realAddress, "refuse.test", "/page", chrome, 200, "page")
-	if got := dns.times(realAddress); got != 0 {
+	if got := dns.Asked(realAddress); got != 0 {
 		t.Errorf("questions for the names of %s, which only a stranger's header says: got %d, want 0", realAddress, got)
 	}
 }

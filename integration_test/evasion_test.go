@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 // An evasion is a spelling and where it is tried.
@@ -22,7 +24,7 @@ func (e *evaded) evasions(each chan<- evasion) {
 	switch {
 	case os.Getenv("ROBOTS_EVASION") == "all":
 		ofPage, ofWhole, ofPair = 1000, 1000, 5
-	case raceDetector:
+	case testutil.Race:
 		ofPage, ofWhole, ofPair = 1, 5, 1
 	}
 	for i := range e.sites {
@@ -65,7 +67,7 @@ func TestNoSpellingEvades(t *testing.T) {
 	all := make(chan evasion)
 	go e.evasions(all)
 	y := e.tryAll(t, http1, all)
-	if raceDetector {
+	if testutil.Race {
 		y.check(t, 4_000)
 	} else {
 		y.check(t, 12_000)

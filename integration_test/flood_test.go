@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 const (
@@ -33,7 +35,7 @@ const (
 
 // floodSize is how many made-up visitors come.
 func floodSize() int {
-	if testing.Short() || raceDetector {
+	if testing.Short() || testutil.Race {
 		return 20_000
 	}
 	return 100_000
@@ -182,7 +184,7 @@ type memory struct{ heap, resident int64 }
 // mostResident is by how many MiB a process may grow that may by so many without the race
 // detector.
 func mostResident(mebibytes int64) int64 {
-	if raceDetector {
+	if testutil.Race {
 		return mebibytes * shadow
 	}
 	return mebibytes

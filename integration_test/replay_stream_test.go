@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 // maxReplayMemory is the most that a replay may take, however long the log is.
@@ -32,7 +34,7 @@ func stream(w io.Writer, octets int64, line func(to []byte, i int) []byte) (line
 // replayStream replays what is streamed into its standard input.
 func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte, args ...string) (got ranCommand, lines int) {
 	t.Helper()
-	if raceDetector {
+	if testutil.Race {
 		octets /= 20
 	}
 	folder := t.TempDir()
@@ -60,7 +62,7 @@ func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte
 	if got.peak == 0 {
 		t.Error("how much memory it took is not known")
 	}
-	if got.peak > maxReplayMemory && !raceDetector { // which takes much more itself
+	if got.peak > maxReplayMemory && !testutil.Race { // which takes much more itself
 		t.Errorf("memory: got %d MiB, want at most %d MiB", got.peak>>20, maxReplayMemory>>20)
 	}
 	return got, lines

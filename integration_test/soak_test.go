@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 // soakTime is how long the soak is, if ROBOTS_SOAK does not say otherwise. Less than two
@@ -86,7 +87,7 @@ func TestSoak(t *testing.T) {
 	s.expectFewLost(s.floods, floods*floodBatch)
 	s.expectFewLost(s.pacers, 4)
 	s.expectTroubles()
-	t.Logf("%s of soak, race detector: %t\n%s", length, raceDetector, s.table([]gauge{begin, middle, end}))
+	t.Logf("%s of soak, race detector: %t\n%s", length, testutil.Race, s.table([]gauge{begin, middle, end}))
 }
 
 // startSoak runs what the soak needs, until the test ends.
@@ -107,9 +108,9 @@ func startSoak(t *testing.T) *soak {
 	s.text.change(configCreed(0), func() {})
 	s.file.change(first, func() { write(t, s.rules, keepOut) })
 	s.url.change(first, func() { s.serve(plain(keepOut)) })
-	dns := startNameserver(t, googleZone())
+	dns := testutil.StartDNS(t, googleZone())
 	s.c = startWith(t, config(0), map[string]string{
-		"RULES": s.rules, "UPSTREAM": s.upstream.URL, "DNS": dns.address, "REDIS_URL": s.redis.URL(),
+		"RULES": s.rules, "UPSTREAM": s.upstream.URL, "DNS": dns.Address, "REDIS_URL": s.redis.URL(),
 	})
 	s.c.settle(t, verifyHost, realAddress, "verified")
 	s.c.settle(t, verifyHost, fakeAddress, "impostor")

@@ -15,12 +15,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
 // program is what is run.
@@ -59,11 +59,7 @@ func StartTLS(tb testing.TB, args ...string) *Server {
 func start(tb testing.TB, s *Server) *Server {
 	tb.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		advice := "install redis-server (apt-get install redis-server)"
-		if os.Getenv("ROBOTS_REQUIRE_ALL") == "1" {
-			tb.Fatal(advice)
-		}
-		tb.Skip(advice)
+		testutil.SkipOrFail(tb, "install redis-server (apt-get install redis-server)")
 	}
 	s.dir = tb.TempDir()
 	if s.secure != nil {
@@ -116,10 +112,10 @@ func (s *Server) Restart(tb testing.TB) {
 
 // Pause stops the server where it is. It still accepts connections, as the kernel
 // does that for it, and answers nothing until Resume.
-func (s *Server) Pause() { _ = s.process.Process.Signal(syscall.SIGSTOP) }
+func (s *Server) Pause() { _ = s.process.Process.Signal(pause) }
 
 // Resume has a paused server go on.
-func (s *Server) Resume() { _ = s.process.Process.Signal(syscall.SIGCONT) }
+func (s *Server) Resume() { _ = s.process.Process.Signal(resume) }
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
