@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxBans is how many bans are held at once, and maxBanText how many octets of
+	// maxBans is how many bans are held at once, and maxBanText how many bytes of
 	// text go with them.
 	maxBans    = 1 << 16
 	maxBanText = 8 << 20
@@ -34,21 +34,21 @@ const (
 // concurrent use. The zero value holds nothing.
 type Bans struct {
 	clients fingerprints
-	held    map[uint64]*held // by client; guarded by mu
+	entries map[uint64]*banEntry // by client; guarded by mu
 	changes atomic.Uint64
 	last    atomic.Int64 // no ban ends later
 	_       [64]byte     // keeps the lock off the cache line that every request reads
 
-	mu       sync.RWMutex // guards held and what follows
+	mu       sync.RWMutex // guards entries and what follows
 	ends     ends
-	text     int // octets
+	text     int // bytes
 	offences offences
 }
 
 // init makes the zero Bans ready for use.
 func (b *Bans) init(clients fingerprints) {
 	b.clients = clients
-	b.held = make(map[uint64]*held)
+	b.entries = make(map[uint64]*banEntry)
 	b.last.Store(math.MinInt64)
 	b.offences = newOffences()
 }
@@ -62,9 +62,9 @@ func (b *Bans) Find(k Key, address string, now time.Time) (ban Ban, ok bool) {
 }
 
 // look returns the ban that is in force against a client, or nil.
-func (b *Bans) look(k Key, address string, now time.Time) *held {
+func (b *Bans) look(k Key, address string, now time.Time) *banEntry {
 	t, ok := nanoseconds(now)
-	if !ok || b.held == nil || b.none(t) {
+	if !ok || b.entries == nil || b.none(t) {
 		return nil
 	}
 	return b.find(b.clients.client(b.clients.key(k), address), t)
@@ -74,19 +74,19 @@ func (b *Bans) look(k Key, address string, now time.Time) *held {
 // of bans that were lifted.
 func (b *Bans) None(now time.Time) bool {
 	t, ok := nanoseconds(now)
-	return !ok || b.held == nil || b.none(t)
+	return !ok || b.entries == nil || b.none(t)
 }
 
 // Put adds a ban from elsewhere. If its client is banned already, the ban that
 // ends later holds. The Ban's strings are copied.
 func (b *Bans) Put(ban Ban) {
-	if b.held == nil {
+	if b.entries == nil {
 		return
 	}
-	h := hold(b.clients.client(b.clients.key(ban.Key), ban.Address), ban)
+	h := newBanEntry(b.clients.client(b.clients.key(ban.Key), ban.Address), ban)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if old := b.held[h.client]; h.since < h.until && (old == nil || old.until < h.until) {
+	if old := b.entries[h.client]; h.since < h.until && (old == nil || old.until < h.until) {
 		b.offences.forget(h.client)
 		b.add(h)
 	}
@@ -95,14 +95,14 @@ func (b *Bans) Put(ban Ban) {
 // Lift ends a ban and forgets the offences of its client. It reports whether
 // there was a ban, which may have been over.
 func (b *Bans) Lift(k Key, address string) bool {
-	if b.held == nil {
+	if b.entries == nil {
 		return false
 	}
 	client := b.clients.client(b.clients.key(k), address)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.offences.forget(client)
-	h := b.held[client]
+	h := b.entries[client]
 	if h == nil {
 		return false
 	}
@@ -121,7 +121,7 @@ func (b *Bans) List(now time.Time) []Ban {
 	}
 	var list []Ban
 	b.mu.RLock()
-	for _, h := range b.held {
+	for _, h := range b.entries {
 		if t < h.until {
 			list = append(list, *h.at(t).ban)
 		}
@@ -143,7 +143,7 @@ func (b *Bans) Len(now time.Time) int {
 	n := 0
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, h := range b.held {
+	for _, h := range b.entries {
 		if t < h.until {
 			n++
 		}
@@ -160,9 +160,9 @@ func (b *Bans) Revision() uint64 { return b.changes.Load() }
 func (b *Bans) none(now int64) bool { return now >= b.last.Load() }
 
 // find returns the ban that is in force against a client, or nil.
-func (b *Bans) find(client uint64, now int64) *held {
+func (b *Bans) find(client uint64, now int64) *banEntry {
 	b.mu.RLock()
-	h := b.held[client]
+	h := b.entries[client]
 	b.mu.RUnlock()
 	if h == nil || now >= h.until {
 		return nil
@@ -177,7 +177,7 @@ func (b *Bans) find(client uint64, now int64) *held {
 
 // offend counts an offence of a client and returns the ban that it brings about,
 // if any, or the one that has come about since the client was looked for.
-func (b *Bans) offend(client uint64, r *Request, now int64) (h *held, isNew bool) {
+func (b *Bans) offend(client uint64, r *Request, now int64) (h *banEntry, isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h := b.inForce(client, now); h != nil {
@@ -187,7 +187,7 @@ func (b *Bans) offend(client uint64, r *Request, now int64) (h *held, isNew bool
 	if b.offences.add(client, now, within) < most {
 		return nil, false
 	}
-	h = hold(client, Ban{
+	h = newBanEntry(client, Ban{
 		Key: r.Key, Address: r.Address,
 		Since: time.Unix(0, now), Until: time.Unix(0, now+length),
 		Line: r.Line, Rule: r.Rule,
@@ -198,8 +198,8 @@ func (b *Bans) offend(client uint64, r *Request, now int64) (h *held, isNew bool
 }
 
 // inForce returns the ban that is in force against a client, or nil. Callers hold mu.
-func (b *Bans) inForce(client uint64, now int64) *held {
-	h := b.held[client]
+func (b *Bans) inForce(client uint64, now int64) *banEntry {
+	h := b.entries[client]
 	if h == nil || now >= h.until {
 		return nil
 	}
@@ -212,14 +212,14 @@ func (b *Bans) inForce(client uint64, now int64) *held {
 
 // add puts h in the place of the ban that its client has, if any, or else of the one
 // that ends first if there is no room. Callers hold mu.
-func (b *Bans) add(h *held) {
-	if old := b.held[h.client]; old != nil {
+func (b *Bans) add(h *banEntry) {
+	if old := b.entries[h.client]; old != nil {
 		b.remove(old)
 	}
 	for len(b.ends) > 0 && (len(b.ends) >= maxBans || b.text+h.text() > maxBanText) {
 		b.remove(b.ends[0])
 	}
-	b.held[h.client] = h
+	b.entries[h.client] = h
 	heap.Push(&b.ends, h)
 	b.text += h.text()
 	b.last.Store(max(b.last.Load(), h.until))
@@ -227,8 +227,8 @@ func (b *Bans) add(h *held) {
 }
 
 // remove forgets h. Callers hold mu.
-func (b *Bans) remove(h *held) {
-	delete(b.held, h.client)
+func (b *Bans) remove(h *banEntry) {
+	delete(b.entries, h.client)
 	heap.Remove(&b.ends, h.place)
 	b.text -= h.text()
 	b.changes.Add(1)

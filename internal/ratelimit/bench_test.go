@@ -142,7 +142,7 @@ func BenchmarkMemoryFlood(b *testing.B) {
 	b.ReportMetric(float64(slowest.Nanoseconds()), "slowest-ns")
 }
 
-// heapInUse returns the octets in use once all garbage is gone.
+// heapInUse returns the bytes in use once all garbage is gone.
 func heapInUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

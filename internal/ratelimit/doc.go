@@ -1,7 +1,7 @@
 // Package ratelimit holds a robot to the pace that robots.txt asks of it.
 //
-// Two lines of robots.txt state a pace: Crawl-delay (seed 002), the seconds
-// between two requests, and Request-rate (seed 003), a number of documents in
+// Two lines of robots.txt state a pace: Crawl-delay (the 2011 survey), the seconds
+// between two requests, and Request-rate (the 1996 proposal 2.0.0), a number of documents in
 // a period. [Every] and [PerPeriod] turn them into a [Limit].
 //
 // # How a request is judged

@@ -9,7 +9,7 @@ import (
 // that is held to it, and what is known of its claim to be that robot, so that
 // nobody can spend the budget of a robot by taking its name. A robot's many
 // addresses share one Key. No part is changed or interpreted; two keys are the
-// same if all parts are equal, octet by octet. The zero Key is a key like any
+// same if all parts are equal, byte by byte. The zero Key is a key like any
 // other.
 type Key struct {
 	Site, Robot, Standing string

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"hash/maphash"
 	"math/bits"
 	"time"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // Memory is a [Limiter] that keeps its states in this process, in a table that
-// never grows beyond the size it was made with: 16 octets a key, without
+// never grows beyond the size it was made with: 16 bytes a key, without
 // pointers for the garbage collector to follow. It never fails and never sweeps;
 // a request of a known key neither locks nor allocates. Bans and offences are kept
 // apart; see [Bans].
@@ -55,7 +56,7 @@ type Memory struct {
 
 // NewMemory returns an empty Memory for at most maxKeys keys, rounded down to
 // whole buckets of eight; the least is eight. Zero or less means
-// [DefaultMaxKeys]. At first it takes 64 octets for every 1024 keys; each
+// [DefaultMaxKeys]. At first it takes 64 bytes for every 1024 keys; each
 // 16 KiB of table is allocated when the first key falls into it.
 func NewMemory(maxKeys int) *Memory {
 	if maxKeys <= 0 {
@@ -153,3 +154,31 @@ func (m *Memory) take(fingerprint uint64, l Limit, now time.Time) Result {
 }
 
 var _ Limiter = (*Memory)(nil)
+
+// fingerprints tells keys and clients apart by 64-bit hashes, with seeds drawn at
+// random, so that nobody can aim at another's. Each part has a seed of its own,
+// so that parts cannot be swapped or run together.
+type fingerprints struct {
+	site, robot, standing, address maphash.Seed
+}
+
+func newFingerprints() fingerprints {
+	return fingerprints{maphash.MakeSeed(), maphash.MakeSeed(), maphash.MakeSeed(), maphash.MakeSeed()}
+}
+
+// key returns a hash of k that is never zero.
+func (f *fingerprints) key(k Key) uint64 {
+	h := maphash.String(f.site, k.Site) ^ maphash.String(f.robot, k.Robot)
+	if k.Standing != "" {
+		h ^= maphash.String(f.standing, k.Standing)
+	}
+	return max(h, 1)
+}
+
+// client returns the hash of a key together with an address, given that of the key.
+func (f *fingerprints) client(key uint64, address string) uint64 {
+	if address == "" {
+		return key
+	}
+	return key ^ maphash.String(f.address, address)
+}

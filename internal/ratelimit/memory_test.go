@@ -65,7 +65,7 @@ func TestNewMemoryAtTheEdges(t *testing.T) {
 	}
 }
 
-// fullTable returns the octets that the states of m take when all slots are in use.
+// fullTable returns the bytes that the states of m take when all slots are in use.
 func fullTable(m *Memory) uintptr {
 	return uintptr(len(m.shards)) * (unsafe.Sizeof(shard{}) + uintptr(m.buckets)*unsafe.Sizeof(bucket{}))
 }
@@ -73,7 +73,7 @@ func fullTable(m *Memory) uintptr {
 func TestMemorySpace(t *testing.T) {
 	m := NewMemory(DefaultMaxKeys)
 	if perKey := fullTable(m) / DefaultMaxKeys; perKey > 17 {
-		t.Errorf("octets for each of %d keys: got %d, want at most 17", DefaultMaxKeys, perKey)
+		t.Errorf("bytes for each of %d keys: got %d, want at most 17", DefaultMaxKeys, perKey)
 	}
 	if got := unsafe.Sizeof(shard{}); got != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("size of a shard: got %d, want one cache line of 64", got)

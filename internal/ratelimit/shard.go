@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bucketSlots is how many keys a bucket holds: two cache lines of 64 octets,
+// bucketSlots is how many keys a bucket holds: two cache lines of 64 bytes,
 // of which the first is filled first.
 const bucketSlots = 8
 

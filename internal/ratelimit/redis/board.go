@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// MaxPublished is how many octets a node may publish.
+	// MaxPublished is how many bytes a node may publish.
 	MaxPublished = 32 << 20
 
-	// pieceSize is how many octets are sent at a time. The server does nothing else
+	// pieceSize is how many bytes are sent at a time. The server does nothing else
 	// while it copies them, and decisions must not wait for megabytes.
 	pieceSize = 256 << 10
 
@@ -54,14 +54,14 @@ type publication struct {
 	node    string
 	process string
 	id      string
-	octets  int
+	size    int
 }
 
 func (p *publication) key() string { return nodePrefix + p.node + ":" + p.id }
 
-func (p *publication) pieces() int { return (p.octets + pieceSize - 1) / pieceSize }
+func (p *publication) pieces() int { return (p.size + pieceSize - 1) / pieceSize }
 
-func (p *publication) String() string { return fmt.Sprintf("%s %s %d", p.process, p.id, p.octets) }
+func (p *publication) String() string { return fmt.Sprintf("%s %s %d", p.process, p.id, p.size) }
 
 // parse reads what String returns.
 func (p *publication) parse(s string) (ok bool) {
@@ -69,9 +69,9 @@ func (p *publication) parse(s string) (ok bool) {
 	if len(fields) != 3 || !nodeName.MatchString(fields[0]) || !nodeName.MatchString(fields[1]) {
 		return false
 	}
-	octets, err := strconv.ParseUint(fields[2], 10, 32)
-	p.process, p.id, p.octets = fields[0], fields[1], int(octets)
-	return err == nil && octets <= MaxPublished
+	size, err := strconv.ParseUint(fields[2], 10, 32)
+	p.process, p.id, p.size = fields[0], fields[1], int(size)
+	return err == nil && size <= MaxPublished
 }
 
 // Publish shows data to whoever asks for what is Published, under the name of this node, which is of
@@ -171,23 +171,23 @@ func (s *Store) Published(ctx context.Context, except string, tell func(node str
 
 // pull reads the pieces of a publication.
 func (s *Store) pull(ctx context.Context, p *publication) ([]byte, error) {
-	data := make([]byte, 0, p.octets)
+	data := make([]byte, 0, p.size)
 	for n := range p.pieces() {
 		piece, err := s.read(ctx, p.key(), pieceSize, -1-n)
 		if err != nil {
 			return nil, err
 		}
-		if data = append(data, piece...); len(data) > p.octets {
+		if data = append(data, piece...); len(data) > p.size {
 			break
 		}
 	}
-	if len(data) != p.octets {
+	if len(data) != p.size {
 		return nil, s.foreign(p.key())
 	}
 	return data, nil
 }
 
-// read reads the value of a key, or a piece, if it has no more octets than that.
+// read reads the value of a key, or a piece, if it has no more bytes than that.
 func (s *Store) read(ctx context.Context, key string, most int, piece ...int) (string, error) {
 	args := []any{evalSHA, read.hash, "1", key, most}
 	for _, n := range piece {

@@ -56,11 +56,11 @@ func FuzzPublished(f *testing.F) {
 	})
 }
 
-func told(node string, octets int, foreign bool) string {
+func told(node string, bytes int, foreign bool) string {
 	if foreign {
 		return node + ", foreign"
 	}
-	return fmt.Sprintf("%s, %d octets", node, octets)
+	return fmt.Sprintf("%s, %d bytes", node, bytes)
 }
 
 // boardServer has a board: a list of nodes, and for each of them a number of pieces that are all the same.
@@ -85,8 +85,8 @@ func (s *boardServer) publications(t *testing.T) (want []string, ours bool) {
 		if m == nil {
 			return want, false
 		}
-		octets, err := strconv.ParseUint(m[5], 10, 64)
-		if err != nil || octets > MaxPublished {
+		bytes, err := strconv.ParseUint(m[5], 10, 64)
+		if err != nil || bytes > MaxPublished {
 			return want, false
 		}
 		s.checkRewritten(t, m[2])
@@ -95,12 +95,12 @@ func (s *boardServer) publications(t *testing.T) (want []string, ours bool) {
 		}
 		seen = append(seen, m[1])
 		length, gone := 0, false
-		for n := 0; n*pieceSize < int(octets) && length <= int(octets) && !gone; n++ {
+		for n := 0; n*pieceSize < int(bytes) && length <= int(bytes) && !gone; n++ {
 			gone = n >= s.pieces
 			length += len(s.piece)
 		}
 		if !gone {
-			want = append(want, told(m[1], length, length != int(octets)))
+			want = append(want, told(m[1], length, length != int(bytes)))
 		}
 	}
 	return want, true
@@ -149,7 +149,7 @@ func (s *boardServer) serve(conn net.Conn) {
 	}
 }
 
-// reply is that of read.lua to a key, the most octets, and the number of a piece, if any.
+// reply is that of read.lua to a key, the most bytes, and the number of a piece, if any.
 func (s *boardServer) reply(args []string) string {
 	text := s.list
 	if args[0] != nodesKey {

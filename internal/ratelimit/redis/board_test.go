@@ -175,7 +175,7 @@ func TestTheMostThatCanBePublished(t *testing.T) {
 	data := bytes.Repeat([]byte("x"), redis.MaxPublished)
 	publish(t, store, "a", string(data))
 	if got, wrong := published(t, store); got["a"] != string(data) {
-		t.Errorf("got %d octets and %v, want %d", len(got["a"]), wrong, len(data))
+		t.Errorf("got %d bytes and %v, want %d", len(got["a"]), wrong, len(data))
 	}
 }
 
@@ -328,7 +328,7 @@ func TestReadersWhileOthersPublish(t *testing.T) {
 	for reads := 0; ; reads++ {
 		got, wrong := published(t, store)
 		if !slices.Contains(texts, got["a"]) || len(wrong) > 0 {
-			t.Fatalf("read %d: got %d octets and wrong %v, want one of what was published", reads, len(got["a"]), wrong)
+			t.Fatalf("read %d: got %d bytes and wrong %v, want one of what was published", reads, len(got["a"]), wrong)
 		}
 		select {
 		case err := <-ended:

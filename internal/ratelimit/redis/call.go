@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -127,4 +129,80 @@ func microseconds(d time.Duration) int64 {
 // bans reports whether a policy ever bans anybody.
 func bans(p *ratelimit.BanPolicy) bool {
 	return p != nil && p.Offences > 0 && p.Within > 0 && p.For > 0
+}
+
+// limited is a context that ends at a given time and can be used again if that has
+// not come. It belongs to nobody else's: a visitor who leaves in the middle of a
+// decision does not spoil the connection.
+type limited struct {
+	until time.Time
+	over  chan struct{}
+	timer *time.Timer // closes over
+}
+
+// begin starts the time.
+func (l *limited) begin(timeout time.Duration) {
+	l.until = time.Now().Add(timeout)
+	if l.timer != nil {
+		l.timer.Reset(timeout)
+		return
+	}
+	over := make(chan struct{})
+	l.over = over
+	l.timer = time.AfterFunc(timeout, func() { close(over) })
+}
+
+// end stops the time, and reports whether it was not over: the context can then
+// begin again.
+func (l *limited) end() bool { return l.timer.Stop() }
+
+func (l *limited) Deadline() (time.Time, bool) { return l.until, true }
+func (l *limited) Done() <-chan struct{}       { return l.over }
+func (l *limited) Value(any) any               { return nil }
+
+func (l *limited) Err() error {
+	select {
+	case <-l.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// verdict returns what the reply of take.lua says of a request.
+func verdict(reply any, r *ratelimit.Request) (ratelimit.Result, error) {
+	if wait, ok := reply.(int64); ok {
+		return ratelimit.Result{RetryAfter: paced(wait, r.Limit)}, nil
+	}
+	list, _ := reply.([]any)
+	if len(list) < 2 {
+		return ratelimit.Result{}, fmt.Errorf("the script's reply %v is no verdict", reply)
+	}
+	wait, ok1 := list[0].(int64)
+	text, ok2 := list[1].(string)
+	if !ok1 || !ok2 {
+		return ratelimit.Result{}, fmt.Errorf("the script's reply %v is no verdict", reply)
+	}
+	ban := &ratelimit.Ban{Key: r.Key, Address: r.Address}
+	if err := parseBan(text, ban); err != nil {
+		return ratelimit.Result{}, fmt.Errorf("%w: %w", ratelimit.ErrKey, err)
+	}
+	result := ratelimit.Result{Ban: ban, New: len(list) > 2}
+	if result.New {
+		result.RetryAfter = paced(wait, r.Limit)
+	} else {
+		result.RetryAfter = span(wait)
+	}
+	return result, nil
+}
+
+// paced returns for how long a request is refused for its pace. Counted in
+// microseconds, that may be a fraction longer than the interval.
+func paced(wait int64, l ratelimit.Limit) time.Duration {
+	return min(span(wait), max(l.Interval, 0))
+}
+
+// span returns so many microseconds, at least none and at most longest.
+func span(microseconds int64) time.Duration {
+	return time.Duration(min(max(microseconds, 0), longest)) * time.Microsecond
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,7 +27,7 @@ const (
 	dialTime = 2 * time.Second
 
 	// bufferSize is that for reading and that for writing on a connection, in
-	// octets. What is exchanged is short.
+	// bytes. What is exchanged is short.
 	bufferSize = 4 << 10
 )
 
@@ -121,3 +122,18 @@ func dialer(t *tls.Config) func(ctx context.Context, network, addr string) (net.
 		return conn, nil
 	}
 }
+
+// broken is a connection that could not be opened. Its SyscallConn has go-redis
+// drop one that comes too late for whoever asked for it, instead of keeping it.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error)              { return 0, b.err }
+func (b broken) Write([]byte) (int, error)             { return 0, b.err }
+func (b broken) SyscallConn() (syscall.RawConn, error) { return nil, b.err }
+
+func (broken) Close() error                     { return nil }
+func (broken) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (broken) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (broken) SetDeadline(time.Time) error      { return nil }
+func (broken) SetReadDeadline(time.Time) error  { return nil }
+func (broken) SetWriteDeadline(time.Time) error { return nil }

@@ -15,9 +15,9 @@
 //	caddy-robots:nodes                                    string  the nodes that have published something
 //	caddy-robots:node:name:id                             list    the pieces of that, the last one first
 //
-// Times are in microseconds since 1970. In the parts of a key, other octets than printable
+// Times are in microseconds since 1970. In the parts of a key, other bytes than printable
 // ASCII and any of % / { } # are written as %XX; what is too long ends in # and a hash,
-// so that no key has more than 200 octets. The braces keep what one decision needs on one node of a
+// so that no key has more than 200 bytes. The braces keep what one decision needs on one node of a
 // cluster.
 //
 // Every key expires: a state when its arrival time is past, offences when they no

@@ -1,7 +1,7 @@
 -- Enters what a node has published into the list of nodes, instead of what it had there.
 --
 -- KEYS  nodes
--- ARGV  node, what it has published, milliseconds to keep it, most nodes, most octets
+-- ARGV  node, what it has published, milliseconds to keep it, most nodes, most bytes
 --
 -- Each line of the list is of a node: its name, until when it counts, and what it has published.
 -- The newest is first. Lines whose time is past are left out, and the last ones if there

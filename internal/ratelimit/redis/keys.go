@@ -29,7 +29,7 @@ const (
 	offencesSuffix = "offences:"
 
 	// maxTag and maxAddress bound the parts of a key, so that none is longer than
-	// 200 octets.
+	// 200 bytes.
 	maxTag     = 110
 	maxAddress = 60
 )
@@ -54,7 +54,7 @@ func appendAddress(b []byte, address string) []byte {
 }
 
 // appendEscaped appends s such that nothing in it can be taken for what stands
-// between the parts of a key: other octets than printable ASCII, and those that
+// between the parts of a key: other bytes than printable ASCII, and those that
 // have a meaning, as % and two hexadecimal digits.
 func appendEscaped(b []byte, s string) []byte {
 	const digits = "0123456789ABCDEF"
@@ -76,7 +76,7 @@ func shorten(b []byte, from, most int) []byte {
 		return b
 	}
 	hash := sha256.Sum256(b[from:])
-	const octets = 20
-	b = append(b[:from+most-1-hex.EncodedLen(octets)], '#')
-	return hex.AppendEncode(b, hash[:octets])
+	const bytes = 20
+	b = append(b[:from+most-1-hex.EncodedLen(bytes)], '#')
+	return hex.AppendEncode(b, hash[:bytes])
 }

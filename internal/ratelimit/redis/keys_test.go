@@ -50,7 +50,7 @@ func TestLongKeys(t *testing.T) {
 	for _, end := range []string{"", "a", "b"} {
 		for _, key := range keysOf(ratelimit.Key{Site: "one.example", Robot: long + end}, long+end) {
 			if len(key) > 200 || !strings.HasPrefix(key, "caddy-robots:{one.example/very-very-") {
-				t.Errorf("key of a long name: got %q of %d octets, want it to begin as the name and to have at most 200", key, len(key))
+				t.Errorf("key of a long name: got %q of %d bytes, want it to begin as the name and to have at most 200", key, len(key))
 			}
 			if seen[key] {
 				t.Errorf("key %q is that of two names", key)
@@ -74,7 +74,7 @@ func TestLiftMeansTheSameKeys(t *testing.T) {
 // FuzzKeys puts two clients side by side. It holds three properties:
 //
 //   - apart: budgets and bans are those of one client;
-//   - short: no key has more than 200 octets;
+//   - short: no key has more than 200 bytes;
 //   - one slot: all keys of a request have the same tag, as a cluster needs it.
 func FuzzKeys(f *testing.F) {
 	f.Add("one.example", "figtree", "", "192.0.2.1", "one.example/figtree", "", "", "192.0.2.1")

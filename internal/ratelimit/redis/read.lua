@@ -2,7 +2,7 @@
 -- unless it is longer than anything that robots write.
 --
 -- KEYS  nodes or pieces
--- ARGV  most octets [number]
+-- ARGV  most bytes [number]
 local value
 if ARGV[2] then
   value = redis.call('LINDEX', KEYS[1], ARGV[2])

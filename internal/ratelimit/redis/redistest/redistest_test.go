@@ -75,7 +75,7 @@ func TestPause(t *testing.T) {
 	fmt.Fprint(conn, "PING\r\n")
 	_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	if n, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Errorf("reading from a server that is paused: got %d octets, want none", n)
+		t.Errorf("reading from a server that is paused: got %d bytes, want none", n)
 	}
 	server.Resume()
 	if got := mustAsk(t, server, "PING"); got != "+PONG" {

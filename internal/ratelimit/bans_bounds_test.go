@@ -42,7 +42,7 @@ func TestBansAreBounded(t *testing.T) {
 		offendOnce(m, strconv.Itoa(i), &first, start.Add(time.Duration(i)))
 	}
 	b := m.Bans()
-	if got := len(b.held); got != maxBans || len(b.ends) != got {
+	if got := len(b.entries); got != maxBans || len(b.ends) != got {
 		t.Errorf("bans after twice what there is room for: got %d, in order %d, want %d", got, len(b.ends), maxBans)
 	}
 	if got := len(b.offences.of); got != 0 {
@@ -57,11 +57,11 @@ func TestBanTextIsBounded(t *testing.T) {
 	for i := range 2 * maxBanText / len(rule) {
 		m.Bans().Put(Ban{Key: figtree, Address: strconv.Itoa(i), Until: start.Add(hour), Rule: rule})
 	}
-	for _, h := range m.bans.held {
+	for _, h := range m.bans.entries {
 		text += h.text()
 	}
 	if text != m.bans.text || text > maxBanText || text < maxBanText*9/10 {
-		t.Errorf("octets of text after twice what there is room for: got %d, reckoned %d, want at most %d and nearly as much", text, m.bans.text, maxBanText)
+		t.Errorf("bytes of text after twice what there is room for: got %d, reckoned %d, want at most %d and nearly as much", text, m.bans.text, maxBanText)
 	}
 }
 
@@ -117,8 +117,8 @@ func TestMemoryIsWithin64MiB(t *testing.T) {
 			m.bans.offences.add(client, start.UnixNano(), int64(hour))
 		}
 	}
-	if b := m.Bans(); len(b.held) != maxBans || len(b.offences.of) != maxOffenders || b.text != maxBanText || b.offences.room != maxOffences {
-		t.Fatalf("filled: got %d bans with %d octets of text, %d offenders with room for %d offences", len(b.held), b.text, len(b.offences.of), b.offences.room)
+	if b := m.Bans(); len(b.entries) != maxBans || len(b.offences.of) != maxOffenders || b.text != maxBanText || b.offences.room != maxOffences {
+		t.Fatalf("filled: got %d bans with %d bytes of text, %d offenders with room for %d offences", len(b.entries), b.text, len(b.offences.of), b.offences.room)
 	}
 	states := float64(fullTable(m)) / (1 << 20)
 	rest := float64(heapInUse()-before) / (1 << 20)
