@@ -6,22 +6,15 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // peakMemory waits until a process has ended, of which wait tells, and returns the most memory
-// that it had at once, in octets. On Linux that is what the kernel says while it runs: what
+// that it had at once, in bytes. On Linux that is what the kernel says while it runs: what
 // it says at the end is never less than this process had when it started the other.
 func peakMemory(pid int, wait func() *os.ProcessState) (peak int64) {
 	if runtime.GOOS != "linux" {
-		usage, ok := wait().SysUsage().(*syscall.Rusage)
-		if ok && runtime.GOOS == "darwin" {
-			return usage.Maxrss
-		} else if ok {
-			return usage.Maxrss << 10
-		}
-		return 0
+		return peakOf(wait())
 	}
 	ended := make(chan struct{})
 	go func() {
