@@ -125,7 +125,7 @@ func newCaddy(tb testing.TB, caddyfile string, env map[string]string) *caddy {
 	tb.Helper()
 	c := &caddy{
 		home: tb.TempDir(),
-		env:  map[string]string{"PORT": freePort(tb), "PORT2": freePort(tb), "ADMIN": "127.0.0.1:" + freePort(tb)},
+		env:  map[string]string{"PORT": holdPort(tb), "PORT2": holdPort(tb), "ADMIN": "127.0.0.1:" + holdPort(tb)},
 	}
 	maps.Copy(c.env, env)
 	write(tb, filepath.Join(c.home, "Caddyfile"), caddyfile)

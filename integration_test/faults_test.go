@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -299,17 +298,14 @@ func TestOnlyTheHeadOfAHugeRobotsTxtIsRead(t *testing.T) {
 
 func TestRulesHoldWhileTheUpstreamIsDown(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
+	port := holdPort(t)
+	address := "127.0.0.1:" + port
 	site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			plain(firstRules)(w, r)
 		}
 	})
-	upstream := &httptest.Server{Listener: listener, Config: &http.Server{Handler: site}}
+	upstream := &httptest.Server{Listener: listenAt(t, port), Config: &http.Server{Handler: site}}
 	upstream.Start()
 	c := start(t, faultSite, map[string]string{"UPSTREAM": address})
 	c.expect(t, "site.test", "/first/", gptbot, 403)
@@ -320,10 +316,7 @@ func TestRulesHoldWhileTheUpstreamIsDown(t *testing.T) {
 	c.expect(t, "site.test", "/first/", gptbot, 403)
 	c.expect(t, "site.test", "/first/", chrome, 502) // Caddy's own answer
 
-	if listener, err = net.Listen("tcp", address); err != nil {
-		t.Skipf("the upstream's port was taken by somebody else: %v", err)
-	}
-	upstream = &httptest.Server{Listener: listener, Config: &http.Server{Handler: site}}
+	upstream = &httptest.Server{Listener: listenAt(t, port), Config: &http.Server{Handler: site}}
 	upstream.Start()
 	defer upstream.Close()
 	c.log.wait(t, "robots.txt can be loaded again", c.ended, message(msgAvailable))

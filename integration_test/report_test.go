@@ -179,6 +179,9 @@ func TestThePageOfTheAdminEndpointCanBeKept(t *testing.T) {
 		want.visit(t, c, "bingbot", request{path: "/", agent: bingbot})
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
+	eventually(t, "the report has all requests", func() bool { // one is noted after it was answered
+		return c.seen(t).Requests == 8
+	})
 	write(t, file, c.adminGet(t, "/robots/report"))
 	b := open(t, "file://"+file, look{})
 	isWhatWasSent(t, b.read(t), want)
