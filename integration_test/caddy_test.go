@@ -8,6 +8,7 @@ package integration
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +34,9 @@ const (
 
 	// farewell bounds the wait for Caddy to end by itself.
 	farewell = 10 * time.Second
+
+	// atOnce is how many parallel tests run at a time, unless -parallel says so.
+	atOnce = 4
 )
 
 // binary is a program of this tree, which is built once.
@@ -48,6 +53,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// These tests wait for other processes more than they compute: go test itself runs one on each core.
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue && runtime.GOMAXPROCS(0) < atOnce {
+		if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	for _, b := range []*binary{&ordinary, &panicking} {
 		if b.dir != "" {
@@ -325,14 +337,6 @@ func freePort(tb testing.TB) string {
 	}
 	tb.Fatal("no free port in 100 attempts")
 	return ""
-}
-
-// need skips the test where a program is missing, and fails it where everything is to run.
-func need(tb testing.TB, program string) {
-	tb.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		testutil.SkipOrFail(tb, fmt.Sprintf("install %s (apt-get install %s)", program, program))
-	}
 }
 
 // eventually waits until condition holds.

@@ -63,6 +63,7 @@ func (e *evaded) tryAll(t *testing.T, open func(net.Conn) (exchange, error), all
 }
 
 func TestNoSpellingEvades(t *testing.T) {
+	full(t, "this takes a minute")
 	e := startEvaded(t)
 	all := make(chan evasion)
 	go e.evasions(all)

@@ -130,11 +130,11 @@ func smallDisk(t *testing.T) string {
 func mount(t *testing.T, args ...string) {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip("a disk of its own takes Linux and root: run as root")
+		skip(t, "a disk of its own takes Linux and root: run as root")
 	}
 	out, err := exec.Command("mount", args...).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "permission denied") {
-		t.Skipf("root may mount nothing in this container: %s", out)
+		skip(t, "root may mount nothing in this container: %s", out)
 	}
 	if err != nil {
 		t.Fatalf("mount %q: %v: %s", args, err, out)

@@ -26,7 +26,12 @@ func TestAFileThatGoesAwayKeepsItsRules(t *testing.T) {
 
 	remove := func() error { return os.Remove(name) }
 	folder := func() error { return os.Mkdir(name, 0o755) }
-	secret := func() error { return os.WriteFile(name, []byte(secondRules), 0) }
+	secret := func() error {
+		if os.Geteuid() == 0 { // root may read a file of mode 000, but no link that leads to itself
+			return os.Symlink(name, name)
+		}
+		return os.WriteFile(name, []byte(secondRules), 0)
+	}
 	stretch := 0
 	for _, fault := range []struct {
 		name  string
@@ -41,9 +46,6 @@ func TestAFileThatGoesAwayKeepsItsRules(t *testing.T) {
 				if err := apply(); err != nil {
 					t.Fatal(err)
 				}
-			}
-			if f, err := os.ReadFile(name); err == nil && len(f) > 0 {
-				t.Skip("this user may read a file of mode 000")
 			}
 			stretch++
 			eventually(t, "the log says that the file cannot be loaded", func() bool {

@@ -3,8 +3,6 @@ package integration
 import (
 	"testing"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 const (
@@ -97,7 +95,7 @@ func TestAPausedRedisHoldsUpOnlyWhatIsUnderWay(t *testing.T) {
 }
 
 func TestCaddysStartWithoutRedisAndShareWhenItAppears(t *testing.T) {
-	server := redistest.Start(t)
+	server := startRedis(t)
 	server.Kill()
 	f := startFleetAt(t, server, server.URL(), calmly)
 	for _, node := range f.both() {
@@ -117,7 +115,7 @@ func TestCaddysStartWithoutRedisAndShareWhenItAppears(t *testing.T) {
 }
 
 func TestACaddyServesBeforeRedisHasAnswered(t *testing.T) {
-	server := redistest.Start(t)
+	server := startRedis(t)
 	server.Pause()
 	f := startFleetAt(t, server, server.URL(), sharing+" within 1s")
 	for _, node := range f.both() {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 // reloadWith puts the site with other options in force.
@@ -44,7 +42,7 @@ func TestAReloadKeepsConnectionsAndPace(t *testing.T) {
 func TestAReloadMovesAFleetToAnotherRedisAndAway(t *testing.T) {
 	f := startFleet(t, calmly)
 	f.expectShared(t, hourBotNumber(1))
-	other := redistest.Start(t)
+	other := startRedis(t)
 	c := redisClient(t, other.URL())
 	for _, node := range f.both() {
 		node.reloadWith(t, "share "+other.URL()+" within 5s")
@@ -72,7 +70,7 @@ func TestAReloadMovesAFleetToAnotherRedisAndAway(t *testing.T) {
 
 // A password is changed in the file that holds it, and Caddy reloads.
 func TestAReloadReadsTheURLAnew(t *testing.T) {
-	first, second := redistest.Start(t), redistest.Start(t)
+	first, second := startRedis(t), startRedis(t)
 	file := filepath.Join(t.TempDir(), "url")
 	write(t, file, first.URL())
 	options := "share {file." + file + "} within 5s"

@@ -69,11 +69,25 @@ type fleet struct {
 	a, b   *caddy
 }
 
+// startRedis runs a redis-server with these arguments until the test ends.
+func startRedis(t *testing.T, args ...string) *redistest.Server {
+	t.Helper()
+	need(t, "redis-server")
+	return redistest.Start(t, args...)
+}
+
+// startRedisTLS runs a redis-server that speaks TLS alone.
+func startRedisTLS(t *testing.T) *redistest.Server {
+	t.Helper()
+	need(t, "redis-server")
+	return redistest.StartTLS(t)
+}
+
 // startFleet runs a fleet with these options of robots until the test ends, and returns
 // when both share.
 func startFleet(t *testing.T, options string) *fleet {
 	t.Helper()
-	server := redistest.Start(t)
+	server := startRedis(t)
 	f := startFleetAt(t, server, server.URL(), options)
 	watched(t, f.redis, 2)
 	return f

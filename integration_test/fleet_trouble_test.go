@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/caddy-robots/caddy-robots/internal/ratelimit/redis/redistest"
 )
 
 func TestAWrongPasswordIsToldOnceAndEachCaddyGoesOnAlone(t *testing.T) {
-	server := redistest.Start(t, "--requirepass", "the-right-one")
+	server := startRedis(t, "--requirepass", "the-right-one")
 	const wrong = "the-wrong-one"
 	f := startFleetAt(t, server, "redis://:"+wrong+"@"+server.Addr(), calmly)
 	for n, node := range f.both() {
@@ -108,7 +106,7 @@ func TestARedisThatIsFullCountsAsGone(t *testing.T) {
 }
 
 func TestARedisThatCannotSaveToDiskCountsAsGone(t *testing.T) {
-	server := redistest.Start(t, "--save", "3600 1", "--dbfilename", "a-folder")
+	server := startRedis(t, "--save", "3600 1", "--dbfilename", "a-folder")
 	f := startFleetAt(t, server, server.URL(), calmly)
 	watched(t, f.redis, 2)
 	dir, err := f.redis.ConfigGet(t.Context(), "dir").Result()

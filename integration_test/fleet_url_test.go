@@ -35,15 +35,15 @@ func TestAFleetMeetsByPasswordTLSAndSocket(t *testing.T) {
 		start func(t *testing.T) (server *redistest.Server, url string)
 	}{
 		{"password", func(t *testing.T) (*redistest.Server, string) {
-			server := redistest.Start(t, "--requirepass", secret)
+			server := startRedis(t, "--requirepass", secret)
 			return server, "redis://:" + url.QueryEscape(secret) + "@" + server.Addr()
 		}},
 		{"user, password and database", func(t *testing.T) (*redistest.Server, string) {
-			server := redistest.Start(t, append([]string{"--user", "robots", "on", ">" + secret}, strings.Fields(permissions)...)...)
+			server := startRedis(t, append([]string{"--user", "robots", "on", ">" + secret}, strings.Fields(permissions)...)...)
 			return server, "redis://robots:" + url.QueryEscape(secret) + "@" + server.Addr() + "/3"
 		}},
 		{"TLS", func(t *testing.T) (*redistest.Server, string) {
-			server := redistest.StartTLS(t)
+			server := startRedisTLS(t)
 			return server, server.URL()
 		}},
 		{"socket", func(t *testing.T) (*redistest.Server, string) {
@@ -53,7 +53,7 @@ func TestAFleetMeetsByPasswordTLSAndSocket(t *testing.T) {
 			}
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			path := filepath.Join(dir, "socket")
-			return redistest.Start(t, "--unixsocket", path), "unix://" + path + "?db=1"
+			return startRedis(t, "--unixsocket", path), "unix://" + path + "?db=1"
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

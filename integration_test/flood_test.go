@@ -63,6 +63,7 @@ http://:{$PORT} {
 `
 
 func TestAFloodOfMadeUpHostsAndUserAgentsIsBounded(t *testing.T) {
+	full(t, "this takes a minute")
 	var loads atomic.Int64
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		loads.Add(1)
@@ -206,7 +207,7 @@ func (c *caddy) memory(t *testing.T) memory {
 	profile := c.adminGet(t, "/debug/pprof/heap?gc=1&debug=1")
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Pid))
 	if err != nil {
-		t.Skipf("the memory of a process cannot be read here: %v", err)
+		skip(t, "the memory of a process cannot be read here: %v", err)
 	}
 	return memory{heap: numberAfter(t, profile, "# HeapAlloc = "), resident: numberAfter(t, string(status), "VmRSS:") << 10}
 }

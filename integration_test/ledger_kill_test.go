@@ -129,6 +129,7 @@ func (c *caddy) toldOfNoTrouble(t *testing.T) {
 // A Caddy under load is killed, over and over: at any moment, and while it stores its ledger
 // because it ends. In between it ends in peace, and then the ledger has each request.
 func TestALedgerOutlivesAKillAtAnyMoment(t *testing.T) {
+	full(t, "this takes a minute")
 	t.Parallel()
 	const rounds = 20
 	c := start(t, loadedSite, nil)
@@ -186,9 +187,7 @@ func TestALedgerOutlivesAKillAtAnyMoment(t *testing.T) {
 
 // A Caddy that runs under load for a minute is killed: at most the last 45 seconds are lost.
 func TestAKilledCaddyLosesLessThanAMinute(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	full(t, "this takes a minute")
 	t.Parallel()
 	const mayLose, afterStored = 45 * time.Second, 25 * time.Second
 	c := start(t, loadedSite, nil)

@@ -10,7 +10,7 @@ import (
 // leaves the report page as it is.
 func TestTheDocumentedCommandEndsAllRefusals(t *testing.T) {
 	t.Parallel()
-	need(t, "curl")
+	installed(t, "curl")
 	_, section, found := strings.Cut(read(t, "docs/operations.md"), "## Off in ten seconds")
 	_, command, found2 := strings.Cut(section, "```sh\n")
 	command, _, closed := strings.Cut(command, "```")

@@ -95,6 +95,7 @@ func TestReplayOfALongStreamTakesLittleMemory(t *testing.T) {
 // A million robots that come once, and two that come all the time: the two have their rows,
 // and the table ends.
 func TestReplayOfAMillionRobotsTakesLittleMemory(t *testing.T) {
+	full(t, "this reads 200 MiB")
 	const size = 175 // of a line
 	got, lines := replayStream(t, 1_200_000*size, func(to []byte, i int) []byte {
 		agent := []byte(fmt.Sprintf("Mozilla/5.0 (compatible; Example%08dBot/1.0; +https://bots.example/%d)", i*7919, i))

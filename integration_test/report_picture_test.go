@@ -10,12 +10,13 @@ import (
 
 // TestPicturesOfTheReport takes the pictures that are in docs:
 //
-//	ROBOTS_SCREENSHOTS=../docs go test ./integration_test -run Pictures
+//	ROBOTS_REQUIRE_ALL=1 ROBOTS_SCREENSHOTS=../docs go test ./integration_test -run Pictures
 func TestPicturesOfTheReport(t *testing.T) {
 	folder := os.Getenv("ROBOTS_SCREENSHOTS")
 	if folder == "" {
-		t.Skip("set ROBOTS_SCREENSHOTS to the folder that is to have the pictures")
+		folder = t.TempDir()
 	}
+	need(t, "chromium")
 	c := startBusy(t)
 	for name, p := range map[string]struct {
 		look

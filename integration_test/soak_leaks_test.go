@@ -33,7 +33,7 @@ func (c *caddy) look(t *testing.T, when string) gauge {
 	t.Helper()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.process.Pid))
 	if err != nil {
-		t.Skipf("the open files of a process cannot be read here: %v", err)
+		skip(t, "the open files of a process cannot be read here: %v", err)
 	}
 	profile := c.adminGet(t, "/debug/pprof/goroutine?debug=1")
 	return gauge{when, c.memory(t), numberAfter(t, profile, "goroutine profile: total "), int64(len(files))}

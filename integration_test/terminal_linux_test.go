@@ -18,7 +18,7 @@ func openTerminal(t *testing.T, columns uint16) (screen, program *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
+		skip(t, "there are no terminals here: %v", err)
 	}
 	t.Cleanup(func() { screen.Close() })
 	var locked, number uint32
