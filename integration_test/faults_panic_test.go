@@ -45,6 +45,7 @@ http://plain.test:{$PORT} {
 // startPanicking runs the Caddy of testdata/panicking.
 func startPanicking(t *testing.T) *caddy {
 	t.Helper()
+	full(t, "this builds another Caddy")
 	c := newCaddy(t, prelude+panicSites, nil)
 	c.program, c.panics = []string{panicking.build(t)}, true
 	c.run(t)
