@@ -10,12 +10,13 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
 const (
 	// Path is where the rules are (RFC 9309, section 2.3).
-	Path = "/robots.txt"
+	Path = enforce.RobotsTxt
 
 	// LoadTimeout bounds one load of robots.txt, all redirects included, and with it the wait
 	// of the first request of a host.

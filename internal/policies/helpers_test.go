@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
 const closedSite = "User-agent: *\nDisallow: /closed/\n"
@@ -148,7 +150,7 @@ var failures = map[string]http.HandlerFunc{
 
 const openSite = "User-agent: *\nDisallow: /other/\n"
 
-// testClock moves only when it is told to. Background loads read it too.
+// testClock moves only when advance moves it. Background loads read it too.
 type testClock struct{ nanos atomic.Int64 }
 
 func newTestClock(at time.Time) *testClock {
@@ -175,15 +177,18 @@ func (m memory) Store(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
+// store is storage.Store by a name that none of its methods has, so that it can be embedded.
+type store = storage.Store
+
 // brokenStorage is Caddy's storage when its disk is out of order.
-type brokenStorage struct{ Storage }
+type brokenStorage struct{ store }
 
 func (brokenStorage) Load(context.Context, string) ([]byte, error) {
 	return nil, errors.New("input/output error")
 }
 
 // fullStorage is Caddy's storage when its disk is full.
-type fullStorage struct{ Storage }
+type fullStorage struct{ store }
 
 func (fullStorage) Store(context.Context, string, []byte) error {
 	return errors.New("no space left on device")

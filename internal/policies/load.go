@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -83,8 +84,11 @@ func (l *Loader) load(life context.Context, s *Site) {
 	}
 	l.apply(s, errors.Join(errs...))
 	for i, src := range l.cfg.Sources {
-		if doc := s.documents[i]; doc != nil {
-			l.stored.keep(life, src, doc)
+		if doc := s.documents[i]; doc != nil && l.urls[src] != "" {
+			l.stored.Save(life, storage.Document{
+				Address: l.urls[src], Name: src.String(), Since: doc.Since, ETag: doc.ETag,
+				LastModified: doc.LastModified, Forbidden: doc.Forbidden, Text: doc.Text,
+			})
 		}
 	}
 }
@@ -92,8 +96,11 @@ func (l *Loader) load(life context.Context, s *Site) {
 // loadSource asks one source; last is what it gave before, if anything, and what it gives still
 // when there is an error.
 func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Document) (*Document, error) {
-	if last == nil {
-		last = l.stored.load(ctx, src)
+	if last == nil && l.urls[src] != "" {
+		l.stored.Load(ctx, l.urls[src], src.String(), func(d storage.Document) error {
+			last = &Document{Text: d.Text, Forbidden: d.Forbidden, ETag: d.ETag, LastModified: d.LastModified, Since: d.Since}
+			return nil
+		})
 	}
 	doc, err := l.fetch(ctx, src, s, last)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -37,7 +38,7 @@ type Config struct {
 	Traps       []string         // paths that the rules are to keep from all robots
 	Log         *zap.Logger      // says what changed and what failed
 	Now         func() time.Time // nil: time.Now
-	Storage     Storage          // outlives the process; nil: nothing does
+	Storage     storage.Store    // keeps what URLs answered over a restart; nil: nothing does
 	Loaded      func(*Load)      // is called when a load has ended, which it holds up; nil: nobody asks
 }
 
@@ -47,8 +48,9 @@ type Config struct {
 type Loader struct {
 	cfg     Config
 	cache   *Cache
-	stored  *documentStore
-	perHost bool // false: one site serves every host
+	stored  *storage.Documents // nil keeps nothing
+	urls    map[Source]string  // of the sources that are stored
+	perHost bool               // false: one site serves every host
 
 	sites  *table[*Site]
 	origin atomic.Pointer[Origin]
@@ -67,12 +69,22 @@ func New(c *Cache, cfg Config) *Loader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Loader{
-		cfg: cfg, cache: c, stored: newDocumentStore(cfg),
+	l := &Loader{
+		cfg: cfg, cache: c, urls: make(map[Source]string),
 		perHost: slices.ContainsFunc(cfg.Sources, Source.perHost),
 		sites:   newTable[*Site](maxHosts, maxHostText),
 		slots:   make(chan struct{}, maxLoads),
 	}
+	if cfg.Storage != nil {
+		l.stored = storage.NewDocuments(storage.Sources, cfg.Storage, cfg.Log, cfg.Now)
+	}
+	for _, src := range cfg.Sources {
+		// Those that differ from host to host have no bound.
+		if src.URL != "" && !src.perHost() {
+			l.urls[src], _ = src.place("") // Check has seen that there is no error
+		}
+	}
+	return l
 }
 
 // Start loads what needs no host and begins the background refresh, which ends with ctx.
@@ -81,18 +93,7 @@ func (l *Loader) Start(ctx context.Context) {
 	if !l.perHost {
 		l.begin(l.site(""))
 	}
-	go func() {
-		ticker := time.NewTicker(l.tick())
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				l.refreshDue(l.cfg.Now())
-			}
-		}
-	}()
+	go storage.Every(l.tick(), ctx.Done(), func() { l.refreshDue(l.cfg.Now()) })
 }
 
 // tick is how often sites are looked over. A site is loaded again one tick before its time, so

@@ -192,3 +192,18 @@ func TestRefreshNowIsBounded(t *testing.T) {
 		time.Sleep(2 * LoadTimeout) // of the bubble's clock: let the load end
 	})
 }
+
+// Each request of a robot asks for the policy of its host.
+func TestTheRulesOfAKnownHostCostNoAllocation(t *testing.T) {
+	ts := newTestSite(t, text(closedSite))
+	ts.loadNow()
+	ctx := t.Context()
+	allocations := testing.AllocsPerRun(100, func() {
+		if policy := ts.ForHost(ctx, Host("site.example")); policy.Compiled.Default().Decide("/closed/").Allowed() {
+			t.Error("no rules")
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("allocations: got %v, want none", allocations)
+	}
+}

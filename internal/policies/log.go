@@ -57,7 +57,9 @@ func (l *Load) IsChange() bool {
 }
 
 // ChangedLines returns the lines that only the new text has, and those that only the old one had.
-func (l *Load) ChangedLines() (in, out []string) { return changedLines(l.Previous.Text, l.Rules.Text) }
+func (l *Load) ChangedLines() (in, out []string) {
+	return onlyIn(l.Rules.Text, l.Previous.Text), onlyIn(l.Previous.Text, l.Rules.Text)
+}
 
 // report writes to the log what a load brought: a failure once, until it is over; a change with
 // its lines; what is wrong in a text that is new.
@@ -143,28 +145,23 @@ func IdleTraps(compiled *robotsrules.Policy, paths []string) []string {
 	})
 }
 
-// changedLines returns the lines that only one of two texts has.
-func changedLines(before, after string) (in, out []string) {
-	counts := make(map[string]int)
-	for line := range strings.Lines(before) {
-		counts[strings.TrimSpace(line)]--
+// onlyIn returns the lines of a text, without space around them, that another has not, or not as
+// often.
+func onlyIn(text, other string) (lines []string) {
+	more := make(map[string]int)
+	for line := range strings.Lines(other) {
+		more[strings.TrimSpace(line)]--
 	}
-	for line := range strings.Lines(after) {
-		counts[strings.TrimSpace(line)]++
+	for line := range strings.Lines(text) {
+		more[strings.TrimSpace(line)]++
 	}
-	for line := range strings.Lines(after) {
-		if line = strings.TrimSpace(line); counts[line] > 0 && line != "" {
-			counts[line]--
-			in = append(in, line)
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); more[line] > 0 && line != "" {
+			more[line]--
+			lines = append(lines, line)
 		}
 	}
-	for line := range strings.Lines(before) {
-		if line = strings.TrimSpace(line); counts[line] < 0 && line != "" {
-			counts[line]++
-			out = append(out, line)
-		}
-	}
-	return in, out
+	return lines
 }
 
 // shortened returns as many lines as one log line repeats, none of them long.

@@ -50,7 +50,7 @@ type remembered struct {
 }
 
 // nextPolicy returns the policy of a site that follows the one in force, with these rules. Where
-// only the config reads the same text in another way, robots were told nothing new.
+// only the config reads the same text in another way, nothing new was said to robots.
 func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
 	next := &Policy{Policy: enforce.Policy{Rules: &rules.Rules}, Rules: rules, Loaded: s.everLoaded(), Forbidden: l.isForbidden(s)}
 	if !next.Loaded {

@@ -182,7 +182,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// Robots and judges must not get the rules of one edition with the history of another.
+// No request may get the rules of one policy with what held before another.
 func TestRulesAndTheirHistoryAreOfOnePiece(t *testing.T) {
 	hs := newHistoric(t, Config{}, noon(), text("User-agent: *\nDisallow: /0/\n"))
 	hs.cfg.Log = zap.NewNop()

@@ -12,7 +12,7 @@ import (
 // for the longest time: a flood of one-off keys passes through without driving out the
 // keys in use.
 //
-// It is bounded twice, by its number of entries and by their weight (octets of text).
+// It is bounded twice, by its number of entries and by their weight (bytes of text).
 // It is safe for concurrent use. The zero value holds nothing; newTable makes one.
 type table[V any] struct {
 	maxEntries int
@@ -21,15 +21,17 @@ type table[V any] struct {
 	mu      sync.RWMutex // guards the fields below
 	entries map[string]*entry[V]
 	weight  int64
-	added   uint64 // how many entries were ever added: the clock by which age is told
+	added   uint64 // how many entries were ever added: the clock that entries age by
 }
 
 type entry[V any] struct {
 	value  V
 	weight int64         // guarded by table.mu
-	again  atomic.Bool   // asked for more than once
-	used   atomic.Uint64 // table.added when last asked for
+	rank   atomic.Uint64 // table.added when it was last asked for, and again; the lowest makes room first
 }
+
+// again is the part of a rank that says that the entry was asked for more than once.
+const again = 1 << 63
 
 func newTable[V any](maxEntries int, maxWeight int64) *table[V] {
 	return &table[V]{maxEntries: maxEntries, maxWeight: maxWeight, entries: make(map[string]*entry[V])}
@@ -47,20 +49,26 @@ func (t *table[V]) get(key string) (value V, ok bool) {
 	return e.value, true
 }
 
-// add returns the value of key, made by create if there is none yet; create must not
-// use the table.
+// touch marks e as used. It writes only what changes, so that the cores do not take the cache line
+// from one another on every request.
+func (e *entry[V]) touch(clock uint64) {
+	if rank := clock | again; e.rank.Load() != rank {
+		e.rank.Store(rank)
+	}
+}
+
+// add returns the value of key, made by create if there is none yet; create must not use the
+// table.
 func (t *table[V]) add(key string, create func() V) V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.entries[key]; e != nil {
+	e := t.entries[key]
+	if e != nil {
 		e.touch(t.added)
 		return e.value
 	}
-	t.added++
-	e := &entry[V]{value: create()}
-	e.used.Store(t.added)
-	t.entries[key] = e
-	t.shrink(e)
+	e = &entry[V]{value: create()}
+	t.insert(key, e, 0)
 	return e.value
 }
 
@@ -68,15 +76,20 @@ func (t *table[V]) add(key string, create func() V) V {
 func (t *table[V]) put(key string, value V, weight int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.added++
-	e := &entry[V]{value: value, weight: weight}
-	e.used.Store(t.added)
-	if old := t.entries[key]; old != nil {
-		t.weight -= old.weight
-		e.again.Store(true)
+	e, used := &entry[V]{value: value, weight: weight}, uint64(0)
+	if t.entries[key] != nil {
+		t.drop(key)
+		used = again
 	}
+	t.insert(key, e, used)
+}
+
+// insert adds an entry under a new key, used again or not. Callers hold mu.
+func (t *table[V]) insert(key string, e *entry[V], used uint64) {
+	t.added++
+	e.rank.Store(t.added | used)
 	t.entries[key] = e
-	t.weight += weight
+	t.weight += e.weight
 	t.shrink(e)
 }
 
@@ -92,14 +105,14 @@ func (t *table[V]) weigh(key string, weight int64) {
 }
 
 // all returns the values, in no order, and whether each was asked for more than once.
-func (t *table[V]) all() (values []V, again []bool) {
+func (t *table[V]) all() (values []V, known []bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, e := range t.entries {
 		values = append(values, e.value)
-		again = append(again, e.again.Load())
+		known = append(known, e.rank.Load() >= again)
 	}
-	return values, again
+	return values, known
 }
 
 // len returns how many entries there are.
@@ -116,33 +129,23 @@ func (t *table[V]) remove(key string) {
 	t.drop(key)
 }
 
-// shrink makes room when a bound does not hold, a sixteenth more than it must, so that a
-// flood does not look at every entry for each newcomer. It never drops keep. Callers hold
-// mu.
+// shrink makes room when a bound does not hold, a sixteenth more than it must, so that a flood
+// does not look at every entry for each newcomer. It never drops keep. Callers hold mu.
 func (t *table[V]) shrink(keep *entry[V]) {
 	if len(t.entries) <= t.maxEntries && t.weight <= t.maxWeight {
 		return
 	}
 	type candidate struct {
-		key   string
-		again bool
-		used  uint64
+		key  string
+		rank uint64 // as it is now: get changes it without mu
 	}
 	candidates := make([]candidate, 0, len(t.entries))
 	for key, e := range t.entries {
 		if e != keep {
-			candidates = append(candidates, candidate{key, e.again.Load(), e.used.Load()})
+			candidates = append(candidates, candidate{key, e.rank.Load()})
 		}
 	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		if a.again != b.again {
-			if b.again {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.used, b.used)
-	})
+	slices.SortFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
 	for _, c := range candidates {
 		if len(t.entries) <= t.maxEntries-t.maxEntries/16 && t.weight <= t.maxWeight-t.maxWeight/16 {
 			return
@@ -156,16 +159,5 @@ func (t *table[V]) drop(key string) {
 	if e := t.entries[key]; e != nil {
 		t.weight -= e.weight
 		delete(t.entries, key)
-	}
-}
-
-// touch marks e as used. It writes only what changes, so that the cores do not take the
-// cache line from one another on every request.
-func (e *entry[V]) touch(clock uint64) {
-	if !e.again.Load() {
-		e.again.Store(true)
-	}
-	if e.used.Load() != clock {
-		e.used.Store(clock)
 	}
 }

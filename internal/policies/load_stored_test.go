@@ -3,12 +3,19 @@ package policies
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
 const (
@@ -52,7 +59,7 @@ func tagged(body, etag string) http.HandlerFunc {
 }
 
 // restarted returns a site of a process that has just begun, with this storage.
-func restarted(t *testing.T, where Storage, sources ...Source) *testSite {
+func restarted(t *testing.T, where storage.Store, sources ...Source) *testSite {
 	t.Helper()
 	caches.Delete(t)
 	return newTestSiteWith(t, Config{Storage: where}, nil, sources...)
@@ -232,4 +239,11 @@ type countingStorage struct {
 func (cs *countingStorage) Store(ctx context.Context, key string, value []byte) error {
 	cs.stored++
 	return cs.memory.Store(ctx, key, value)
+}
+
+// storageKey is where the storage has what this address answered.
+func storageKey(address string) string {
+	where := memory{}
+	storage.NewDocuments(storage.Sources, where, zap.NewNop(), time.Now).Save(context.Background(), storage.Document{Address: address})
+	return slices.Collect(maps.Keys(where))[0]
 }
