@@ -51,7 +51,7 @@ func FuzzCommands(f *testing.F) {
 // fuzzCommand runs a command that reads text.
 func fuzzCommand(t *testing.T, text string, args ...string) ended {
 	t.Helper()
-	got := runCommand(t, strings.NewReader(text), args...)
+	got := runCommand(strings.NewReader(text), args...)
 	if got.status < exitFine || got.status > exitNot || (got.status == exitNot) != (got.err != "") {
 		t.Errorf("status: %q of %q:\n%s", args, text, got)
 	}

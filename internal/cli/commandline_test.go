@@ -16,7 +16,7 @@ var robotsCommands = []string{"check", "explain", "lint", "replay", "test"}
 
 func TestHelpFitsInto80Columns(t *testing.T) {
 	for _, command := range append(robotsCommands, "") {
-		got := runCommand(t, nil, strings.Fields(command+" --help")...)
+		got := runCommand(nil, strings.Fields(command+" --help")...)
 		if got.status != 0 || !strings.Contains(got.out, "Usage:") {
 			t.Errorf("%q --help: got %s", command, got)
 		}
@@ -31,7 +31,7 @@ func TestHelpFitsInto80Columns(t *testing.T) {
 // complete returns what a shell is told to offer behind the words of a command.
 func complete(t *testing.T, words ...string) []string {
 	t.Helper()
-	got := runRoot(t, nil, append([]string{"__completeNoDesc", "robots"}, words...)...)
+	got := runRoot(nil, append([]string{"__completeNoDesc", "robots"}, words...)...)
 	if got.status != 0 {
 		t.Fatalf("__completeNoDesc %q: got %s", words, got)
 	}
@@ -79,7 +79,7 @@ func TestLintOfTheExampleSite(t *testing.T) {
 	const want = `../../example/robots.txt:5: info: robots that follow another standard decide otherwise: for "*", /private/press.html is allowed by rfc9309 (line 5) and disallowed by draft1996 (line 4) and norobots1994 (line 4). So it is with 1 more line; --json lists all.
 4 records, 6 rules: 0 errors, 0 warnings, 2 notes
 `
-	if got := runCommand(t, nil, "lint", "../../example/robots.txt"); got.out != want || got.status != 0 {
+	if got := runCommand(nil, "lint", "../../example/robots.txt"); got.out != want || got.status != 0 {
 		t.Errorf("got %s\nwant\n%s", got, want)
 	}
 }
@@ -128,7 +128,7 @@ func TestRulesFromAURL(t *testing.T) {
 			defer server.Close()
 			want := tc.want
 			want.out, want.err = strings.ReplaceAll(want.out, "%s", server.URL), strings.ReplaceAll(want.err, "%s", server.URL)
-			got := runCommand(t, nil, "check", "--dialect", tc.dialect, "--user-agent", "FriendlyBot", server.URL+"/private/")
+			got := runCommand(nil, "check", "--dialect", tc.dialect, "--user-agent", "FriendlyBot", server.URL+"/private/")
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}

@@ -27,7 +27,7 @@ func TestHostileTextsMoveNoCursor(t *testing.T) {
 	}
 	log.WriteString(combinedLine(strings.NewReplacer("\r", "", "\n", "").Replace(hostileText)+"Bot/1.0", 1))
 	log.WriteString("a line that cannot be read" + strings.TrimSpace(hostileText) + "\n")
-	got := runCommand(t, strings.NewReader(log.String()), "replay", "--robots-txt", rules, "-")
+	got := runCommand(strings.NewReader(log.String()), "replay", "--robots-txt", rules, "-")
 	if !strings.Contains(got.out, "/private/") {
 		t.Fatalf("got %q, want it to tell of /private/", got.out)
 	}

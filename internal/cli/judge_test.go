@@ -27,7 +27,7 @@ func TestCheckAgreesWithTheEngine(t *testing.T) {
 		if isName(agent) {
 			continue // which check takes for a robot's
 		}
-		got := runCommand(t, nil, append([]string{"check", "--json", "--robots-txt", name, "--user-agent", agent}, targets...)...)
+		got := runCommand(nil, append([]string{"check", "--json", "--robots-txt", name, "--user-agent", agent}, targets...)...)
 		findings := json.NewDecoder(strings.NewReader(got.out))
 		who := crawler.Identify(agent)
 		for _, target := range targets {

@@ -54,7 +54,7 @@ func BenchmarkReplay(b *testing.B) {
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if c := runCommand(b, bytes.NewReader(log), "replay", "--robots-txt", rules, "-"); c.status != 0 {
+				if c := runCommand(bytes.NewReader(log), "replay", "--robots-txt", rules, "-"); c.status != 0 {
 					b.Fatal(c)
 				}
 			}

@@ -50,7 +50,7 @@ func zstandard(t *testing.T, text string) string {
 // replayed returns the tables of a log.
 func replayed(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
-	got := runCommand(t, strings.NewReader(stdin), append([]string{"replay"}, args...)...)
+	got := runCommand(strings.NewReader(stdin), append([]string{"replay"}, args...)...)
 	if got.status != 0 || got.err != "" {
 		t.Fatalf("replay %q: got %s", args, got)
 	}
@@ -89,7 +89,7 @@ func TestReplayReadsWhatThereIsOfACutFile(t *testing.T) {
 	whole := gzipped(t, logOf(combinedLine, 3000))
 	name := write(t, t.TempDir(), "log.gz", whole[:len(whole)/2])
 	rules := write(t, t.TempDir(), "robots.txt", manyRecords())
-	got := runCommand(t, nil, "replay", "--robots-txt", rules, name)
+	got := runCommand(nil, "replay", "--robots-txt", rules, name)
 	if got.status != 0 || !strings.Contains(got.err, "not all could be read: "+name) || !strings.Contains(got.err, "ends too early") {
 		t.Errorf("got status %d and %q, want 0 and that %s ends too early", got.status, got.err, name)
 	}
@@ -102,7 +102,7 @@ func TestReplayReadsWhatThereIsOfACutFile(t *testing.T) {
 func TestReplayJSON(t *testing.T) {
 	rules := write(t, t.TempDir(), "robots.txt", "User-agent: GPTBot\nDisallow: /shop/category-1/\nUser-agent: curl\nDisallow: /\n")
 	log := logOf(caddyLine, 6000) + `{"level":"info","logger":"http.log.error","msg":"another"}` + "\n" + "garbage\n"
-	got := runCommand(t, strings.NewReader(log), "replay", "--json", "--robots-txt", rules, "-")
+	got := runCommand(strings.NewReader(log), "replay", "--json", "--robots-txt", rules, "-")
 	if got.status != 0 {
 		t.Fatalf("got %s", got)
 	}
@@ -232,7 +232,7 @@ func TestOutputHasNoEscapes(t *testing.T) {
 		{"replay", "--robots-txt", rules, "-"}, {"lint", rules}, {"check", "--robots-txt", rules, "--user-agent", "GPTBot", "/"},
 		{"explain", "--robots-txt", rules, "--user-agent", "GPTBot", "/"},
 	} {
-		got := runCommand(t, strings.NewReader(logOf(combinedLine, 30)), args...)
+		got := runCommand(strings.NewReader(logOf(combinedLine, 30)), args...)
 		if i := strings.IndexFunc(got.out+got.err, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 || got.out == "" {
 			t.Errorf("%q: got a control character at %d of %q", args, i, got.out+got.err)
 		}
