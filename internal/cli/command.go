@@ -1,6 +1,6 @@
 // Package cli is the command `caddy robots`: it tries a robots.txt before it binds anyone. Each of
-// its commands fills an enforce.Request from what it is told, a URL, a case or a line of a log, and
-// has it judged by the engine that judges requests in the server.
+// its commands fills an enforce.Request from a URL, a case or a line of a log, and has it judged
+// by the engine that judges requests in the server.
 package cli
 
 import (
@@ -80,7 +80,7 @@ func runs(cmd *cobra.Command, f func(cmd *cobra.Command, out *bufio.Writer, args
 	return cmd
 }
 
-// arguments accepts so many arguments; most is 0 where there may be any number.
+// arguments accepts from least to most arguments; most is 0 where there may be any number.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

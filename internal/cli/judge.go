@@ -17,7 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
-// question is who asks, and by which rules: what check and explain are told.
+// question is what the flags of check and explain say: who asks, and by which rules.
 type question struct {
 	reader
 	place, userAgent string

@@ -72,7 +72,7 @@ type note struct {
 	kind string
 }
 
-// The kinds of note that are not told apart by what they say.
+// The kinds of note that count as alike whatever they say.
 const (
 	kindShadow     = "shadow"
 	kindDifference = "difference"

@@ -19,7 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
-// replayFlags are what caddy robots replay is told.
+// replayFlags are the flags of caddy robots replay.
 type replayFlags struct {
 	reader
 	robotsTxt, since, until, html string
@@ -63,34 +63,42 @@ could not be.`,
 	flags.StringVar(&f.html, "html", "", "write the report to a `file`, as a page")
 	flags.BoolVar(&f.wholeAddresses, "whole-addresses", false, "do not mask addresses in the evidence")
 	f.addFlags(cmd)
-	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
-		o, err := f.logOptions(cmd, args)
-		if err != nil {
+	return runs(cmd, f.run)
+}
+
+// run is what caddy robots replay does.
+func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) error {
+	o, err := f.logOptions(cmd, args)
+	if err != nil {
+		return err
+	}
+	place := cmp.Or(f.robotsTxt, defaultFile)
+	rules, err := f.read(cmd, place)
+	if err != nil {
+		return err
+	}
+	log, err := accesslog.Open(args, o)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	var page *os.File
+	if f.html != "" {
+		if page, err = os.Create(f.html); err != nil {
+			return err // before an hour's work is done in vain
+		}
+	}
+	r := newReplay(rules, place, f.wholeAddresses)
+	r.run(log, newProgress(cmd.ErrOrStderr()))
+	printTrouble(cmd.ErrOrStderr(), log)
+	report := r.report()
+	if page != nil {
+		err = compliance.WritePage(page, report, compliance.PageOptions{Source: "replay of " + strings.Join(args, ", ")})
+		if err = errors.Join(err, page.Close()); err != nil {
 			return err
 		}
-		place := cmp.Or(f.robotsTxt, defaultFile)
-		rules, err := f.read(cmd, place)
-		if err != nil {
-			return err
-		}
-		log, err := accesslog.Open(args, o)
-		if err != nil {
-			return err
-		}
-		defer log.Close()
-		page, err := f.page()
-		if err != nil {
-			return err
-		}
-		r := newReplay(rules, place, f.wholeAddresses)
-		r.run(log, newProgress(cmd.ErrOrStderr()))
-		tellTrouble(cmd.ErrOrStderr(), log)
-		report := r.report()
-		if err := writePage(page, report, args); err != nil {
-			return err
-		}
-		return f.print(out, report, r.counts, terminalWidth(cmd.OutOrStdout()))
-	})
+	}
+	return f.print(out, report, r.counts, terminalWidth(cmd.OutOrStdout()))
 }
 
 // logOptions returns what of a log is to be read, or an error for flags that make no sense together.
@@ -131,23 +139,6 @@ func parseMoment(flag, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s: %q is not a time; write a date such as 2026-11-01 or 2026-11-01T12:00:00Z, or how long ago, such as 7d", flag, text)
 }
 
-// page makes the file for the page before an hour's work is done in vain; nil if none is wanted.
-func (f *replayFlags) page() (*os.File, error) {
-	if f.html == "" {
-		return nil, nil
-	}
-	return os.Create(f.html)
-}
-
-// writePage writes the report as a page, if one is wanted.
-func writePage(page *os.File, report *compliance.Report, logs []string) error {
-	if page == nil {
-		return nil
-	}
-	err := compliance.WritePage(page, report, compliance.PageOptions{Source: "replay of " + strings.Join(logs, ", ")})
-	return errors.Join(err, page.Close())
-}
-
 // print prints the report in the form that is wanted.
 func (f *replayFlags) print(out *bufio.Writer, report *compliance.Report, counts replayCounts, width int) error {
 	switch {
@@ -163,8 +154,8 @@ func (f *replayFlags) print(out *bufio.Writer, report *compliance.Report, counts
 	return nil
 }
 
-// tellTrouble says what could not be read.
-func tellTrouble(w io.Writer, log *accesslog.Reader) {
+// printTrouble says what could not be read.
+func printTrouble(w io.Writer, log *accesslog.Reader) {
 	if err := log.Err(); err != nil {
 		fmt.Fprintf(w, "not all could be read: %v\n", err)
 	}

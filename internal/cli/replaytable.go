@@ -21,7 +21,7 @@ const (
 	maxTableLines = 3
 )
 
-// printReplay prints what a log holds as tables for a terminal so many columns wide.
+// printReplay prints what a log holds as tables that are no more than width columns wide.
 func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, width int) {
 	if c.Requests == 1 {
 		fmt.Fprint(out, "1 request")
@@ -54,7 +54,7 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 // tableTime is how tables write a time.
 const tableTime = "2006-01-02 15:04"
 
-// printCount prints how many there are of something, in lines so many columns wide.
+// printCount prints how many there are of something, in a line of at most width columns.
 func printCount[T int64 | uint64](out *bufio.Writer, n T, what string, width int) {
 	fmt.Fprintln(out, fit(fmt.Sprintf("  %10s  %s", humanize.Comma(int64(n)), what), width))
 }
@@ -83,12 +83,12 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 	if more := robots[len(shown):]; len(more) > 0 {
 		fmt.Fprintf(out, "and %s more; --csv and --json have them all\n", humanize.Comma(int64(len(more))))
 	}
-	told := false
+	headed := false
 	for i := range shown {
 		if robot := &shown[i]; robot.Disobedient > 0 && isRobot(robot) {
-			if !told {
+			if !headed {
 				fmt.Fprintln(out, "\nWhat they disobeyed most, and where:")
-				told = true
+				headed = true
 			}
 			printBroken(out, robot, width)
 		}
@@ -149,7 +149,7 @@ func printFear(out *bufio.Writer, robots []compliance.Robot, c replayCounts, wid
 	}
 }
 
-// isRobot tells whether a row is of robots that say that they are.
+// isRobot reports whether a row is of robots that say that they are.
 func isRobot(robot *compliance.Robot) bool {
 	return robot.Class == crawler.Robot.String() || robot.Class == compliance.OtherRobots
 }
@@ -169,7 +169,7 @@ func robotLabel(robot *compliance.Robot) string {
 	return printable(robot.Robot)
 }
 
-// fit cuts a text to so many columns.
+// fit cuts a text to width columns.
 func fit(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// plainWidth is for how many columns a table is made that does not go to a terminal.
+// plainWidth is how many columns a table may have that does not go to a terminal.
 const plainWidth = 120
 
 // terminalWidth returns how many columns there are where w goes, unless COLUMNS says it.
@@ -42,7 +42,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, total: -2}
 }
 
-// show says that so many octets of so many are read; a total of 0 is not known.
+// show says that done of total bytes are read; a total of 0 is not known.
 func (p *progress) show(done, total int64) {
 	if p == nil {
 		return
