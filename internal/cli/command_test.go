@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -152,4 +154,53 @@ func write(tb testing.TB, folder, name, text string) string {
 		tb.Fatal(err)
 	}
 	return name
+}
+
+var robotsCommands = []string{"check", "explain", "lint", "replay", "test"}
+
+func TestHelpFitsInto80Columns(t *testing.T) {
+	for _, command := range append(robotsCommands, "") {
+		got := runCommand(nil, strings.Fields(command+" --help")...)
+		if got.status != 0 || !strings.Contains(got.out, "Usage:") {
+			t.Errorf("%q --help: got %s", command, got)
+		}
+		for line := range strings.Lines(got.out) {
+			if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 80 {
+				t.Errorf("%q --help: a line is %d columns wide: %s", command, width, line)
+			}
+		}
+	}
+}
+
+// complete returns what a shell is told to offer behind the words of a command.
+func complete(t *testing.T, words ...string) []string {
+	t.Helper()
+	got := runRoot(nil, append([]string{"__completeNoDesc", "robots"}, words...)...)
+	if got.status != 0 {
+		t.Fatalf("__completeNoDesc %q: got %s", words, got)
+	}
+	offers, _, found := strings.Cut(got.out, "\n:") // what follows is an instruction
+	if !found {
+		return nil
+	}
+	return strings.Split(offers, "\n")
+}
+
+func TestShellsCompleteTheCommands(t *testing.T) {
+	if got := complete(t, ""); !slices.Equal(got, robotsCommands) {
+		t.Errorf("got %q, want %q", got, robotsCommands)
+	}
+}
+
+func TestShellsCompleteWhatFlagsMayBe(t *testing.T) {
+	for _, command := range robotsCommands {
+		for flag, want := range map[string][]string{
+			"--dialect": {"rfc9309", "draft1996", "norobots1994"},
+			"--match":   {"substring", "token"},
+		} {
+			if got := complete(t, command, flag, ""); !slices.Equal(got, want) {
+				t.Errorf("%s %s: got %q, want %q", command, flag, got, want)
+			}
+		}
+	}
 }

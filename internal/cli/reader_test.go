@@ -3,63 +3,12 @@ package cli
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
-
-var robotsCommands = []string{"check", "explain", "lint", "replay", "test"}
-
-func TestHelpFitsInto80Columns(t *testing.T) {
-	for _, command := range append(robotsCommands, "") {
-		got := runCommand(nil, strings.Fields(command+" --help")...)
-		if got.status != 0 || !strings.Contains(got.out, "Usage:") {
-			t.Errorf("%q --help: got %s", command, got)
-		}
-		for line := range strings.Lines(got.out) {
-			if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 80 {
-				t.Errorf("%q --help: a line is %d columns wide: %s", command, width, line)
-			}
-		}
-	}
-}
-
-// complete returns what a shell is told to offer behind the words of a command.
-func complete(t *testing.T, words ...string) []string {
-	t.Helper()
-	got := runRoot(nil, append([]string{"__completeNoDesc", "robots"}, words...)...)
-	if got.status != 0 {
-		t.Fatalf("__completeNoDesc %q: got %s", words, got)
-	}
-	offers, _, found := strings.Cut(got.out, "\n:") // what follows is an instruction
-	if !found {
-		return nil
-	}
-	return strings.Split(offers, "\n")
-}
-
-func TestShellsCompleteTheCommands(t *testing.T) {
-	if got := complete(t, ""); !slices.Equal(got, robotsCommands) {
-		t.Errorf("got %q, want %q", got, robotsCommands)
-	}
-}
-
-func TestShellsCompleteWhatFlagsMayBe(t *testing.T) {
-	for _, command := range robotsCommands {
-		for flag, want := range map[string][]string{
-			"--dialect": {"rfc9309", "draft1996", "norobots1994"},
-			"--match":   {"substring", "token"},
-		} {
-			if got := complete(t, command, flag, ""); !slices.Equal(got, want) {
-				t.Errorf("%s %s: got %q, want %q", command, flag, got, want)
-			}
-		}
-	}
-}
 
 // What the flags may be is what the directive may be told.
 func TestCompletedDialectsAndMatchesExist(t *testing.T) {
@@ -72,15 +21,6 @@ func TestCompletedDialectsAndMatchesExist(t *testing.T) {
 		if _, err := robotsrules.ParseMatch(word); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestLintOfTheExampleSite(t *testing.T) {
-	const want = `../../example/robots.txt:5: info: robots that follow another standard decide otherwise: for "*", /private/press.html is allowed by rfc9309 (line 5) and disallowed by draft1996 (line 4) and norobots1994 (line 4). So it is with 1 more line; --json lists all.
-4 records, 6 rules: 0 errors, 0 warnings, 2 notes
-`
-	if got := runCommand(nil, "lint", "../../example/robots.txt"); got.out != want || got.status != 0 {
-		t.Errorf("got %s\nwant\n%s", got, want)
 	}
 }
 

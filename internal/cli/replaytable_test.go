@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// The table shows so many robots, and says how many more there are.
+func TestReplayTableIsBounded(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", closedAll)
+	var log strings.Builder
+	for i := range 3000 {
+		log.WriteString(combinedLine(fmt.Sprintf("Example%dBot/1.0", i), i))
+	}
+	got := replayed(t, log.String(), "--robots-txt", rules, "-")
+	if !strings.Contains(got, "\nand 1,951 more; --csv and --json have them all\n") {
+		t.Errorf("got %.6000s, want 50 of 2000 robots and (all others)", got)
+	}
+	if all := replayed(t, log.String(), "--csv", "--robots-txt", rules, "-"); strings.Count(all, "\n") != 2002 {
+		t.Errorf("--csv: got %d lines, want a head, 2000 robots and all others", strings.Count(all, "\n"))
+	}
+}
+
+func TestTablesFitTheirWidth(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", "User-agent: *\nDisallow: /"+strings.Repeat("shop", 40)+"\nDisallow: /\nCrawl-delay: 3600\n")
+	var log strings.Builder
+	for i := range 20 {
+		agent := fmt.Sprintf("Mozilla/5.0 (compatible; %sBot/1.0; +https://example.com)", strings.Repeat("VeryLong", i))
+		log.WriteString(combinedLine(agent, i))
+		log.WriteString(strings.Replace(combinedLine("", i), "/shop", "/"+strings.Repeat("shop", 40+i), 1))
+	}
+	for _, width := range []int{80, 100, 200} {
+		t.Setenv("COLUMNS", fmt.Sprint(width))
+		got := replayed(t, log.String(), "--robots-txt", rules, "-")
+		for line := range strings.Lines(got) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
+				t.Errorf("%d columns: one line has %d: %s", width, n, line)
+			}
+		}
+		if !strings.Contains(got, "…") {
+			t.Errorf("%d columns: nothing was cut: %s", width, got)
+		}
+	}
+}
+
+// A plain table is for reading later: nothing in it moves a cursor or is coloured.
+func TestOutputHasNoEscapes(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", manyRecords())
+	for _, args := range [][]string{
+		{"replay", "--robots-txt", rules, "-"}, {"lint", rules}, {"check", "--robots-txt", rules, "--user-agent", "GPTBot", "/"},
+		{"explain", "--robots-txt", rules, "--user-agent", "GPTBot", "/"},
+	} {
+		got := runCommand(strings.NewReader(logOf(combinedLine, 30)), args...)
+		if i := strings.IndexFunc(got.out+got.err, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 || got.out == "" {
+			t.Errorf("%q: got a control character at %d of %q", args, i, got.out+got.err)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, tc := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"", 0, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"ab cd", 4, "ab…"}, {"äöü", 3, "äöü"}, {"äöüß", 3, "äö…"}, {"abc", 1, "…"}, {"abc", 0, "…"},
+	} {
+		if got := fit(tc.text, tc.width); got != tc.want {
+			t.Errorf("fit(%q, %d): got %q, want %q", tc.text, tc.width, got, tc.want)
+		}
+	}
+}
+
+// What no line of a terminal may do because of what somebody sent: end, begin another one, move
+// the cursor, or turn around.
+const hostileText = "a\r\n{\"level\":\"error\"}\n\x1b[2J\x1b]0;title\x07\x9b31m\x00\x7f"
+
+func TestHostileTextsMoveNoCursor(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", "User-agent: *\nDisallow: /private/\n")
+	var log strings.Builder
+	for _, agent := range []string{gptBot + hostileText, hostileText + "Bot/1.0", hostileText} {
+		quoted, err := json.Marshal(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, _ := json.Marshal("/private/" + hostileText)
+		fmt.Fprintf(&log, `{"level":"info","ts":%d.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"203.0.113.7","client_ip":"203.0.113.7","proto":"HTTP/1.1",`+
+			`"method":"GET","host":%s,"uri":%s,"headers":{"User-Agent":[%s]}},"status":200}`+"\n", time.Now().Unix(), quoted, path, quoted)
+	}
+	log.WriteString(combinedLine(strings.NewReplacer("\r", "", "\n", "").Replace(hostileText)+"Bot/1.0", 1))
+	log.WriteString("a line that cannot be read" + strings.TrimSpace(hostileText) + "\n")
+	got := runCommand(strings.NewReader(log.String()), "replay", "--robots-txt", rules, "-")
+	if !strings.Contains(got.out, "/private/") {
+		t.Fatalf("got %q, want it to tell of /private/", got.out)
+	}
+	if i := strings.IndexFunc(got.out+got.err, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); i >= 0 {
+		t.Errorf("got a control character at %d of %q", i, got.out+got.err)
+	}
+}
