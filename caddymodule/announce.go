@@ -54,9 +54,6 @@ type announcer struct {
 // announcer returns w with what robots.txt states to the client. It is nil where nothing is to
 // be announced, and while no rules are loaded: nobody waits for a header.
 func (h *Handler) announcer(w http.ResponseWriter, x *exchange) *announcer {
-	if h.settings.announce == 0 {
-		return nil
-	}
 	policy := h.policies.Site(x.request.Host).Policy()
 	if policy == nil || h.settings.announce&policy.Rules.States == 0 {
 		return nil

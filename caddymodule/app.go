@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -71,7 +72,7 @@ type App struct {
 	leave   []func() // let go of what is held
 
 	mu       sync.Mutex // guards handlers
-	handlers []*Handler
+	handlers []*siteIndex
 }
 
 // CaddyModule returns the Caddy module information.
@@ -146,20 +147,20 @@ func activeApp() *App {
 	return app.(*App)
 }
 
-// add makes a handler known, until remove is called.
-func (a *App) add(h *Handler) (remove func()) {
+// add makes the sites of a handler known, until remove is called.
+func (a *App) add(s *siteIndex) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.handlers = append(a.handlers, h)
+	a.handlers = append(a.handlers, s)
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.handlers = slices.DeleteFunc(a.handlers, func(other *Handler) bool { return other == h })
+		a.handlers = slices.DeleteFunc(a.handlers, func(other *siteIndex) bool { return other == s })
 	}
 }
 
-// all returns the handlers of the config, the newest first.
-func (a *App) all() []*Handler {
+// all returns the sites of each handler of the config, the newest first.
+func (a *App) all() []*siteIndex {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	handlers := slices.Clone(a.handlers)
@@ -178,8 +179,9 @@ const maxWaiting = 1 << 16
 // config, which are provisioned at the same time. It is safe for concurrent use. The zero
 // started has not happened.
 type started struct {
-	mu      sync.Mutex // guards the fields below
-	over    bool
+	over atomic.Bool
+
+	mu      sync.Mutex // guards waiting, and over while it changes
 	waiting []func()
 }
 
@@ -187,7 +189,7 @@ type started struct {
 // by then.
 func (s *started) then(f func()) {
 	s.mu.Lock()
-	if !s.over {
+	if !s.over.Load() {
 		if len(s.waiting) < maxWaiting {
 			s.waiting = append(s.waiting, f)
 		}
@@ -196,13 +198,6 @@ func (s *started) then(f func()) {
 	}
 	s.mu.Unlock()
 	f()
-}
-
-// isOver reports whether Caddy has started.
-func (s *started) isOver() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over
 }
 
 // Handle implements caddyevents.Handler: it is told that Caddy has started.
@@ -223,7 +218,8 @@ func (s *started) next() []func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := s.waiting
-	s.over, s.waiting = waiting == nil, nil
+	s.waiting = nil
+	s.over.Store(waiting == nil)
 	return waiting
 }
 

@@ -95,7 +95,7 @@ func TestTheAgeOfRulesIsNeverNegative(t *testing.T) {
 		t.Fatal(err)
 	}
 	th.clock.advance(steps["back"])
-	figures := th.figures()
+	figures := th.observers.sites.figures()
 	if len(figures) == 0 {
 		t.Fatal("no figures")
 	}

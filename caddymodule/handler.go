@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/cli"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
-	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
@@ -169,9 +167,9 @@ type Handler struct {
 	prover   *proof.Prover // nil: nobody is asked
 	log      *zap.Logger
 	now      func() time.Time
-	sites    *atomic.Pointer[metrics.Sites] // holds nil until Caddy has started or a request came
-	thinner  *thinner
 	leave    []func() // end what this handler has begun
+
+	observers *observers
 }
 
 // CaddyModule returns the Caddy module information.
@@ -194,7 +192,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.ctx, h.log = ctx, sampled(ctx.Logger())
-	h.sites, h.thinner = new(atomic.Pointer[metrics.Sites]), new(thinner)
 	if h.now == nil {
 		h.now = time.Now
 	}
@@ -204,11 +201,18 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.app.keepLedger()
 	background, stop := context.WithCancel(context.Background())
-	h.leave = append(h.leave, stop, h.app.add(h))
+	h.leave = append(h.leave, stop)
+	sites := &siteIndex{handler: h, counts: h.app.counts, now: h.now}
+	h.observers = &observers{
+		app: h.app, ctx: ctx, log: h.log, now: h.now, sites: sites,
+		onlyObserve: h.Observe, wholeAddresses: h.WholeAddresses,
+	}
 	h.policies = policies.New(h.app.policies, policies.Config{
 		Sources: h.Sources, Reading: h.settings.reading, Match: h.settings.match, Refresh: h.settings.refresh,
-		DenyUnknown: h.settings.denyUnknown, Traps: h.Trap, Log: h.log, Now: h.now, Storage: ctx.Storage(), Loaded: h.loaded,
+		DenyUnknown: h.settings.denyUnknown, Traps: h.Trap, Log: h.log, Now: h.now, Storage: ctx.Storage(), Loaded: h.observers.loaded,
 	})
+	sites.policies = h.policies
+	h.leave = append(h.leave, h.app.add(sites))
 	h.engine = &enforce.Engine{
 		Options: h.settings.Options, Policies: h.policies, Limiter: h.app.limiter, Bans: h.app.memory.Bans(),
 		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger,
@@ -217,7 +221,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.prover = h.newProver(background)
 		h.engine.Prover = h.prover
 	}
-	h.app.started.then(func() { h.findSites(server) })
+	h.app.started.then(func() { sites.find(server) })
 	h.policies.Start(background)
 	return nil
 }

@@ -65,7 +65,7 @@ func newTestHandler(t testing.TB, robotsTxt string, h *Handler) *testHandler {
 	}
 	provision(t, h)
 	core, logs := observer.New(zap.DebugLevel)
-	th.logs, h.log = logs, sampled(zap.New(core))
+	th.logs, h.observers.log = logs, sampled(zap.New(core))
 	if len(h.Sources) > 0 {
 		h.policies.PolicyFor(t.Context(), "")
 	}

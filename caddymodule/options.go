@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -83,15 +82,15 @@ func (h *Handler) readOptions() (settings, error) {
 		chooseWord(&s.TooFast, "too_fast", h.TooFast, tooFastWords, listTooFast),
 		chooseWord(&s.OffHours, "off_hours", h.OffHours, offHoursWords, listOffHours),
 		chooseWord(&s.denyUnknown, "unreachable", h.Unreachable, unreachableWords, listUnreachable),
-		h.checkSources(),
-		h.checkTrap(),
+		checkSources(h.Sources),
+		checkTrap(h.Trap, h.TrapFor),
 		checkTexts("treat_as_robot", h.TreatAsRobot),
 		chooseWord(&s.Impostors, "impostors", h.Impostors, impostorsWords, listImpostors),
 		chooseRate(&s.DefaultPace, "default_pace", h.DefaultPace),
 		chooseRate(&s.DisallowedPace, "disallowed pace", h.DisallowedPace),
 	)
 	if err == nil {
-		err = h.readLimits(&s)
+		err = readLimits(h, &s)
 	}
 	if err != nil {
 		return settings{}, err
@@ -102,7 +101,7 @@ func (h *Handler) readOptions() (settings, error) {
 }
 
 // readLimits reads the options that have bounds.
-func (h *Handler) readLimits(s *settings) (err error) {
+func readLimits(h *Handler, s *settings) (err error) {
 	if s.maxWait < 0 || s.maxWait > ratelimit.MaxWait {
 		return fmt.Errorf("too_fast wait: %s: write a duration up to %s", s.maxWait, ratelimit.MaxWait)
 	}
@@ -115,7 +114,7 @@ func (h *Handler) readLimits(s *settings) (err error) {
 	if s.announce, err = parseAnnounce(h.Announce); err != nil {
 		return err
 	}
-	if s.Exempt, err = parseExemptions(h.Exempt); err != nil {
+	if s.Exempt, err = enforce.ParseExemptions(h.Exempt, caddyhttp.PrivateRangesCIDR()); err != nil {
 		return err
 	}
 	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {
@@ -127,8 +126,8 @@ func (h *Handler) readLimits(s *settings) (err error) {
 	return nil
 }
 
-func (h *Handler) checkSources() error {
-	for i, src := range h.Sources {
+func checkSources(sources []policies.Source) error {
+	for i, src := range sources {
 		if err := src.Check(); err != nil {
 			return fmt.Errorf("source %d: %w", i+1, err)
 		}
@@ -136,14 +135,14 @@ func (h *Handler) checkSources() error {
 	return nil
 }
 
-func (h *Handler) checkTrap() error {
-	for _, path := range h.Trap {
+func checkTrap(paths []string, trapFor caddy.Duration) error {
+	for _, path := range paths {
 		if !strings.HasPrefix(path, "/") || path == "/" || strings.ContainsAny(path, "*?#") {
 			return fmt.Errorf("trap: %q is not a path that can be a trap; write one such as /trap/ or /private/do-not-fetch.html", path)
 		}
 	}
-	if h.TrapFor < 0 {
-		return fmt.Errorf("trap: for %s: write a duration such as 24h", time.Duration(h.TrapFor))
+	if trapFor < 0 {
+		return fmt.Errorf("trap: for %s: write a duration such as 24h", time.Duration(trapFor))
 	}
 	return nil
 }
@@ -160,11 +159,12 @@ func checkTexts(option string, texts []string) error {
 
 // checkTogether returns an error for options that make no sense together; s is what they mean.
 func (h *Handler) checkTogether(s settings) error {
-	if err := h.checkVerify(); err != nil {
+	if err := h.Verify.check(h.Impostors); err != nil {
 		return err
 	}
-	if err := h.checkIdleTraps(s); err != nil {
-		return err
+	for _, path := range policies.IdleTrapsOf(h.Sources, h.Trap, s.reading, s.match) {
+		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
+			"write \"Disallow: %s\" in the record for \"*\"", path, path)
 	}
 	switch {
 	case s.Disallowed == enforce.Pace && h.DisallowedPace == "":
@@ -180,29 +180,6 @@ func (h *Handler) checkTogether(s settings) error {
 	case h.Serve && len(h.Sources) == 0:
 		return errors.New("serve needs a source: without one the rules are what this site already serves at /robots.txt; " +
 			"remove serve, or add source file, source url or source text")
-	}
-	return nil
-}
-
-// checkIdleTraps returns an error for a trap that the rules do not keep from all robots, where
-// the rules are at hand. Of others the log tells when they are loaded.
-func (h *Handler) checkIdleTraps(s settings) error {
-	var parts []robotsrules.Part
-	for _, src := range h.Sources {
-		if src.Text == "" {
-			return nil
-		}
-		parts = append(parts, robotsrules.Part{Text: src.Text, OnlyDisallowAll: src.OnlyDisallowAll})
-	}
-	if len(parts) == 0 || len(h.Trap) == 0 {
-		return nil
-	}
-	text, _ := robotsrules.Join(parts, s.reading)
-	s.reading.MaxBytes = max(s.reading.MaxBytes, len(text))
-	compiled := robotsrules.Compile(robotsrules.Parse([]byte(text), s.reading), s.match)
-	for _, path := range policies.IdleTraps(compiled, h.Trap) {
-		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
-			"write \"Disallow: %s\" in the record for \"*\"", path, path)
 	}
 	return nil
 }
@@ -235,47 +212,6 @@ func (b *Ban) policy() (*ratelimit.BanPolicy, error) {
 		}
 	}
 	return p, nil
-}
-
-// parseExemptions reads the values of the exempt option: an address, a CIDR range, the word
-// private_ranges, or any other text, which is looked for in the User-Agent.
-func parseExemptions(values []string) (e enforce.Exemptions, err error) {
-	for _, value := range values {
-		switch {
-		case value == "private_ranges":
-			inner, err := parseExemptions(caddyhttp.PrivateRangesCIDR())
-			if err != nil {
-				return inner, err
-			}
-			e.Ranges = append(e.Ranges, inner.Ranges...)
-		case strings.Trim(value, "0123456789abcdefABCDEF:./") == "" && strings.ContainsAny(value, ".:/"):
-			prefix, err := parseRange(value)
-			if err != nil {
-				return enforce.Exemptions{}, fmt.Errorf("exempt: %q is not an address or CIDR range; "+
-					"write one such as 192.0.2.0/24, private_ranges, or a text of the User-Agent", value)
-			}
-			e.Ranges = append(e.Ranges, prefix)
-		case strings.TrimSpace(value) == "":
-			return enforce.Exemptions{}, fmt.Errorf("exempt: %q would exempt every client; "+
-				"write an address, a CIDR range, private_ranges, or a text of the User-Agent", value)
-		default:
-			e.Texts = append(e.Texts, value)
-		}
-	}
-	return e, nil
-}
-
-// parseRange reads a CIDR range or a single address.
-func parseRange(value string) (netip.Prefix, error) {
-	if strings.Contains(value, "/") {
-		prefix, err := netip.ParsePrefix(value)
-		return prefix.Masked(), err
-	}
-	addr, err := netip.ParseAddr(value)
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return addr.Prefix(addr.BitLen())
 }
 
 // The words of the options.

@@ -8,6 +8,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
+// exchange is one request with what was decided about it. It does not outlive the request.
+type exchange struct {
+	r       *http.Request
+	state   requestState
+	request enforce.Request
+	verdict enforce.Verdict
+}
+
 // requestState is what Caddy keeps of one request for all handlers that it meets. The variables
 // are looked up once, since that takes a walk through all contexts. The zero value keeps
 // nothing.

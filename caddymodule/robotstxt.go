@@ -1,22 +1,12 @@
 package caddymodule
 
 import (
-	"context"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/caddy-robots/caddy-robots/internal/compliance"
-	"github.com/caddy-robots/caddy-robots/internal/enforce"
-	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
-
-// maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
-// they were.
-const maxReaders = 64
 
 // serveRobotsTxt answers /robots.txt, or has it answered, and notes who has read which text.
 func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
@@ -26,9 +16,14 @@ func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, 
 		site := h.policies.Site(x.request.Host) // its rules may be loaded when this is over
 		kept := *x                              // a copy, so that x need not escape
 		defer func() {
-			if kept.state.isLast(turn) {
-				h.noteReading(&kept, site.Policy())
+			if !kept.state.isLast(turn) {
+				return
 			}
+			version, record := "", ""
+			if p := site.Policy(); p != nil {
+				version, record = p.Rules.Version, h.engine.Binding(&p.Rules.Rules, &kept.verdict).Token()
+			}
+			h.observers.noteReading(&kept, version, record, h.prover)
 		}()
 	}
 	if h.settings.serve && h.serveRules(w, x.r, x.request.Host) {
@@ -60,47 +55,4 @@ func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request, host string
 	header.Set("ETag", `"`+p.Rules.Version+`"`)
 	http.ServeContent(w, r, "", p.Modified, strings.NewReader(p.Rules.Text))
 	return true
-}
-
-// noteReading notes that a client has read /robots.txt.
-func (h *Handler) noteReading(x *exchange, p *policies.Policy) {
-	v := &x.verdict
-	e := v.Event()
-	e.RobotsTxt = true
-	if p != nil {
-		e.Version, e.Record = p.Rules.Version, h.engine.Binding(&p.Rules.Rules, v).Token()
-	}
-	if e.Record == "" && enforce.MayBeAPerson(v.Who.Class) {
-		return
-	}
-	h.app.counts.Reading(h.sitesOf(x.r).Of(v.Host), v, e.Record)
-	if h.prover != nil {
-		if token, ok := h.prover.ClaimOf(v.Who); ok {
-			h.noteReader(e, token, x.request.Addr())
-			return
-		}
-	}
-	h.app.ledger.Note(&e)
-}
-
-// noteReader notes a reading by a client that claims to be a robot which can be checked. It
-// waits for nothing: who reads the rules is served at once.
-func (h *Handler) noteReader(e compliance.Event, token string, addr netip.Addr) {
-	note := func(standing enforce.Standing) {
-		e.Standing = standing.String()
-		h.app.ledger.Note(&e)
-	}
-	standing, pending := h.prover.CheckAtOnce(token, addr)
-	if pending {
-		select {
-		case h.app.readers <- struct{}{}:
-			go func() {
-				defer func() { <-h.app.readers }()
-				note(h.prover.Check(context.Background(), token, addr))
-			}()
-			return
-		default: // there are too many; it stays unverified
-		}
-	}
-	note(standing)
 }

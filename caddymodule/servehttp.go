@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
@@ -26,14 +25,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return h.serveClient(w, r, next, sent, who)
 }
 
-// exchange is one request with what was decided about it. It does not outlive the request.
-type exchange struct {
-	r       *http.Request
-	state   requestState
-	request enforce.Request
-	verdict enforce.Verdict
-}
-
 // serveClient judges a client that may be bound, and passes it on or refuses it.
 func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, sent string, who *crawler.Identity) error {
 	if sent == policies.FetcherName && h.isOwnFetch(r) {
@@ -42,8 +33,11 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 	x := exchange{r: r, state: stateOf(r)}
 	h.fill(&x, sent)
 	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
-	h.observe(&x)
-	announcer := h.announcer(w, &x)
+	h.observers.learn(&x)
+	var announcer *announcer
+	if h.settings.announce != 0 {
+		announcer = h.announcer(w, &x)
+	}
 	if announcer == nil {
 		return h.answer(w, next, &x)
 	}
@@ -60,12 +54,12 @@ func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *excha
 	case x.verdict.Kind == enforce.Allowed:
 		return h.serveAllowed(w, next, x)
 	}
-	h.tell(x)
+	h.observers.tell(x)
 	if !x.verdict.Refused {
 		return h.serveObserved(w, next, x)
 	}
 	if x.state.claim() {
-		h.note(x, statusOf(&x.verdict))
+		h.observers.note(x, statusOf(&x.verdict))
 	}
 	x.state.save()
 	return h.refuse(w, x.r, &x.verdict)
@@ -95,26 +89,6 @@ func (h *Handler) fill(x *exchange, sent string) {
 	}
 }
 
-// observe notes what else the decision brought about: a claim that was checked, a client that
-// was caught, a ban.
-func (h *Handler) observe(x *exchange) {
-	v := &x.verdict
-	if v.Counted {
-		x.state.setCounted()
-	}
-	if v.Proof.Claimed != "" && v.Version != "" && !x.state.setProof(&v.Proof) {
-		h.app.counts.Verification(&v.Proof)
-	}
-	if c := v.Trapped; c != nil {
-		h.log.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
-			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
-	}
-	if v.NewBan != nil {
-		h.app.counts.NewBans.Add(1)
-		h.tellBan(v)
-	}
-}
-
 // serveAllowed passes on a request that is allowed, and notes it when that is over, unless
 // another handler has judged it meanwhile.
 func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
@@ -126,7 +100,7 @@ func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x 
 	if turn != 0 {
 		defer func() {
 			if x.state.isLast(turn) {
-				h.note(x, 0)
+				h.observers.note(x, 0)
 			}
 		}()
 	}
@@ -147,22 +121,9 @@ func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x
 		if status == 0 && errors.As(err, &handlerError) {
 			status = handlerError.StatusCode
 		}
-		h.note(x, status)
+		h.observers.note(x, status)
 	}()
 	return next.ServeHTTP(rec, x.r)
-}
-
-// note counts the request and writes it into the ledger.
-func (h *Handler) note(x *exchange, status int) {
-	v := &x.verdict
-	e := v.Event()
-	if v.Kind.Disobedient() {
-		e.Line, e.Rule = v.Line, v.Cause()
-		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.request.Address
-		e.WholeAddress = h.WholeAddresses
-	}
-	h.app.counts.Request(h.sitesOf(x.r).Of(v.Host), v)
-	h.app.ledger.Note(&e)
 }
 
 // isOwnFetch reports whether r is a request that this module makes itself, through the server or

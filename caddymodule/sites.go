@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -31,42 +32,53 @@ func (h *Handler) learnServer(r *http.Request) {
 	h.policies.LearnServer(o)
 }
 
-// sitesOf returns the sites of the handler's server, as metrics name them.
-func (h *Handler) sitesOf(r *http.Request) *metrics.Sites {
-	if s := h.sites.Load(); s != nil {
-		return s
-	}
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return h.findSites(server)
+// siteIndex finds the sites of one handler's server, as metrics name them. It is safe for
+// concurrent use.
+type siteIndex struct {
+	handler  caddyhttp.MiddlewareHandler // as it stands in the routes
+	counts   *metrics.Counts
+	policies *policies.Loader
+	now      func() time.Time
+	found    atomic.Pointer[metrics.Sites] // nil until Caddy has started or a request came
 }
 
-// findSites looks for the sites in the routes of a server, which must have started; a nil server
-// has none.
-func (h *Handler) findSites(server *caddyhttp.Server) *metrics.Sites {
-	f := siteFinder{handler: h}
+// of returns the site of a host that r asked for.
+func (s *siteIndex) of(r *http.Request, host string) *metrics.Site {
+	sites := s.found.Load()
+	if sites == nil {
+		server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+		sites = s.find(server)
+	}
+	return sites.Of(host)
+}
+
+// find looks for the sites in the routes of a server, which must have started; a nil server has
+// none.
+func (s *siteIndex) find(server *caddyhttp.Server) *metrics.Sites {
+	f := siteFinder{handler: s.handler}
 	if server != nil {
 		f.look(server.Routes, nil)
 		for _, route := range server.NamedRoutes {
 			f.look(caddyhttp.RouteList{*route}, nil)
 		}
 	}
-	h.sites.CompareAndSwap(nil, h.app.counts.Sites(f.patterns, f.own))
-	return h.sites.Load()
+	s.found.CompareAndSwap(nil, s.counts.Sites(f.patterns, f.own))
+	return s.found.Load()
 }
 
-// sitesFor returns the sites that a host of the policies stands for: its own or, where all hosts
+// forHost returns the sites that a host of the policies stands for: its own or, where all hosts
 // have the same rules, those that the handler stands in.
-func (h *Handler) sitesFor(host string) []*metrics.Site {
-	s := h.sites.Load()
-	if h.policies.PerHost() {
-		return []*metrics.Site{s.Of(host)}
+func (s *siteIndex) forHost(host string) []*metrics.Site {
+	sites := s.found.Load()
+	if s.policies.PerHost() {
+		return []*metrics.Site{sites.Of(host)}
 	}
-	return s.Own
+	return sites.Own
 }
 
 // siteFinder collects the patterns of the host matchers of one server.
 type siteFinder struct {
-	handler       *Handler
+	handler       caddyhttp.MiddlewareHandler
 	patterns, own []string
 }
 
@@ -78,13 +90,10 @@ func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
 			within = around
 		}
 		for _, handler := range route.Handlers {
-			switch handler := handler.(type) {
-			case *caddyhttp.Subroute:
-				f.look(handler.Routes, within)
-			case *Handler:
-				if handler == f.handler {
-					f.own = append(f.own, within...)
-				}
+			if subroute, ok := handler.(*caddyhttp.Subroute); ok {
+				f.look(subroute.Routes, within)
+			} else if handler == f.handler {
+				f.own = append(f.own, within...)
 			}
 		}
 	}
@@ -109,8 +118,8 @@ func (f *siteFinder) hosts(sets caddyhttp.MatcherSets) (named []string) {
 func (a *App) metricsState() metrics.State {
 	hosts := 0
 	all := a.all()
-	for _, h := range all {
-		hosts += h.policies.Len()
+	for _, s := range all {
+		hosts += s.policies.Len()
 	}
 	rows, _ := a.ledger.Rows()
 	s := metrics.State{
@@ -137,14 +146,15 @@ func (a *App) metricsState() metrics.State {
 	return s
 }
 
-// figures returns the figures of the handler's sites, by label; none before Caddy has started.
-func (h *Handler) figures() map[string]*metrics.Figures {
-	if h.sites.Load() == nil {
+// figures returns the figures of the handler's policies, by the label of the site; none before
+// Caddy has started.
+func (s *siteIndex) figures() map[string]*metrics.Figures {
+	if s.found.Load() == nil {
 		return nil
 	}
 	all := make(map[string]*metrics.Figures)
-	now := h.now()
-	for _, st := range h.policies.States() {
+	now := s.now()
+	for _, st := range s.policies.States() {
 		if st.Policy == nil {
 			continue
 		}
@@ -152,7 +162,7 @@ func (h *Handler) figures() map[string]*metrics.Figures {
 		if !st.Loaded.IsZero() {
 			f.Loaded, f.Age = true, max(0, now.Sub(st.Loaded))
 		}
-		for _, site := range h.sitesFor(st.Host) {
+		for _, site := range s.forHost(st.Host) {
 			if all[site.Name] == nil {
 				all[site.Name] = new(metrics.Figures)
 			}

@@ -32,15 +32,15 @@ type Verify struct {
 	Claims []proof.Claim `json:"claims,omitempty"`
 }
 
-// checkVerify returns an error that says what is wrong with the options of verification.
-func (h *Handler) checkVerify() error {
-	if h.Verify == nil {
-		if h.Impostors != "" {
+// check returns an error that says what is wrong with the options of verification.
+func (v *Verify) check(impostors string) error {
+	if v == nil {
+		if impostors != "" {
 			return errors.New("impostors are found by verify, which is not there; remove impostors, or write verify known")
 		}
 		return nil
 	}
-	for _, claim := range h.Verify.Claims {
+	for _, claim := range v.Claims {
 		if err := claim.Check(); err != nil {
 			return fmt.Errorf("verify %s: %w", claim.Token, err)
 		}

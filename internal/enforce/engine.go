@@ -126,11 +126,14 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 		return
 	}
 	v.Decision.Binding = binding
-	if e.isBanned(r, v) {
+	if e.Ban != nil && e.isBanned(r, v) {
 		return
 	}
-	previous := e.inGrace(r, policy, v)
-	if e.allows(policy.Rules, binding, r, v) || e.allowedBefore(previous, r, v) {
+	var previous *grace
+	if e.Grace != 0 {
+		previous = e.inGrace(r, policy, v)
+	}
+	if e.allows(policy.Rules, binding, r, v) || previous != nil && e.allowedBefore(previous, r, v) {
 		e.pace(ctx, r, previous, v)
 	} else {
 		e.disallow(ctx, r, previous, v)
@@ -193,7 +196,9 @@ func (e *Engine) disallow(ctx context.Context, r *Request, previous *grace, v *V
 	v.against(&e.Options, Disallowed, do)
 	switch {
 	case do == Refuse:
-		e.countOffence(ctx, r, v)
+		if e.Ban != nil {
+			e.countOffence(ctx, r, v)
+		}
 	case !e.Observe:
 		// It is only noted that it is disallowed: what is served has to keep the pace.
 		noted := *v

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -84,6 +85,48 @@ const (
 type Exemptions struct {
 	Ranges []netip.Prefix
 	Texts  []string // looked for in the User-Agent, in any case of letters
+}
+
+// ParseExemptions reads the values of the exempt option: an address, a CIDR range, the word
+// private_ranges, which stands for the ranges in private, or any other text, which is looked for
+// in the User-Agent.
+func ParseExemptions(values, private []string) (e Exemptions, err error) {
+	for _, value := range values {
+		switch {
+		case value == "private_ranges":
+			inner, err := ParseExemptions(private, nil)
+			if err != nil {
+				return inner, err
+			}
+			e.Ranges = append(e.Ranges, inner.Ranges...)
+		case strings.Trim(value, "0123456789abcdefABCDEF:./") == "" && strings.ContainsAny(value, ".:/"):
+			prefix, err := parseRange(value)
+			if err != nil {
+				return Exemptions{}, fmt.Errorf("exempt: %q is not an address or CIDR range; "+
+					"write one such as 192.0.2.0/24, private_ranges, or a text of the User-Agent", value)
+			}
+			e.Ranges = append(e.Ranges, prefix)
+		case strings.TrimSpace(value) == "":
+			return Exemptions{}, fmt.Errorf("exempt: %q would exempt every client; "+
+				"write an address, a CIDR range, private_ranges, or a text of the User-Agent", value)
+		default:
+			e.Texts = append(e.Texts, value)
+		}
+	}
+	return e, nil
+}
+
+// parseRange reads a CIDR range or a single address.
+func parseRange(value string) (netip.Prefix, error) {
+	if strings.Contains(value, "/") {
+		prefix, err := netip.ParsePrefix(value)
+		return prefix.Masked(), err
+	}
+	addr, err := netip.ParseAddr(value)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return addr.Prefix(addr.BitLen())
 }
 
 // Covers reports whether the client of r is exempt.

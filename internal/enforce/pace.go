@@ -162,7 +162,7 @@ type grace struct {
 // inGrace returns what held for the client before the policy, nil if it cannot go by that any
 // longer: it has read the new text, or had time to.
 func (e *Engine) inGrace(r *Request, p *Policy, v *Verdict) *grace {
-	if e.Grace == 0 || p.Previous == nil || r.At.Sub(p.Previous.Until) >= e.Grace {
+	if p.Previous == nil || r.At.Sub(p.Previous.Until) >= e.Grace {
 		return nil
 	}
 	read, version := e.Readers.Fetched(v.Host, v.Who.Name, v.Who.Class.String(), v.Proof.Word())
@@ -174,9 +174,6 @@ func (e *Engine) inGrace(r *Request, p *Policy, v *Verdict) *grace {
 
 // allowedBefore reports whether the previous policy allowed what this one disallows.
 func (e *Engine) allowedBefore(previous *grace, r *Request, v *Verdict) bool {
-	if previous == nil {
-		return false
-	}
 	then := *v
 	if !e.allows(previous.rules, previous.binding, r, &then) {
 		return false

@@ -172,3 +172,20 @@ func shortened(lines []string) []string {
 	}
 	return lines
 }
+
+// IdleTrapsOf is IdleTraps for sources whose texts are all at hand; it returns none where one has
+// to be loaded first.
+func IdleTrapsOf(sources []Source, paths []string, reading robotsrules.Options, match robotsrules.Match) []string {
+	var parts []robotsrules.Part
+	for _, src := range sources {
+		if src.Text == "" {
+			return nil
+		}
+		parts = append(parts, robotsrules.Part{Text: src.Text, OnlyDisallowAll: src.OnlyDisallowAll})
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	text, _ := robotsrules.Join(parts, reading)
+	return IdleTraps(robotsrules.Compile(robotsrules.Parse([]byte(text), whole(reading, text)), match), paths)
+}

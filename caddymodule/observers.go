@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"context"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -10,9 +12,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/internal/compliance"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/proof"
 )
 
 const (
@@ -23,16 +27,67 @@ const (
 	oneIn     = 100
 )
 
+// maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
+// they were.
+const maxReaders = 64
+
 func sampled(log *zap.Logger) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(core, time.Second, perSecond, oneIn)
 	}))
 }
 
+// observers are told of each verdict, once: the ledger, the metrics, the log, events and the
+// placeholders. They are safe for concurrent use.
+type observers struct {
+	app            *App
+	ctx            caddy.Context // of the handler, which is whom events come from
+	log            *zap.Logger   // sampled
+	now            func() time.Time
+	sites          *siteIndex
+	onlyObserve    bool // nothing is refused
+	wholeAddresses bool
+
+	thinner thinner
+}
+
+// learn notes what a decision brought about besides its verdict: a claim that was checked, a
+// client that was caught, a ban.
+func (o *observers) learn(x *exchange) {
+	v := &x.verdict
+	if v.Counted {
+		x.state.setCounted()
+	}
+	if v.Proof.Claimed != "" && v.Version != "" && !x.state.setProof(&v.Proof) {
+		o.app.counts.Verification(&v.Proof)
+	}
+	if c := v.Trapped; c != nil {
+		o.log.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
+			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
+	}
+	if v.NewBan != nil {
+		o.app.counts.NewBans.Add(1)
+		o.tellBan(v)
+	}
+}
+
+// note counts the request and writes it into the ledger.
+func (o *observers) note(x *exchange, status int) {
+	v := &x.verdict
+	e := v.Event()
+	if v.Kind.Disobedient() {
+		e.Line, e.Rule = v.Line, v.Cause()
+		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.request.Address
+		e.WholeAddress = o.wholeAddresses
+	}
+	o.app.counts.Request(o.sites.of(x.r, v.Host), v)
+	o.app.ledger.Note(&e)
+}
+
 // tell makes a verdict known: to the log, one line for each request that was or would have been
 // refused; to the access log; to the placeholders; and to who listens for events. It is never
 // called for a request that is simply allowed, which must cost next to nothing.
-func (h *Handler) tell(x *exchange) {
+func (o *observers) tell(x *exchange) {
 	v := &outcome{x.verdict} // lives as long as the request, which x need not
 	r := x.r
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
@@ -45,13 +100,13 @@ func (h *Handler) tell(x *exchange) {
 		return
 	}
 	if v.Refused {
-		h.emitRefusal(x, v)
+		o.emitRefusal(x, v)
 	}
 	message := "robot refused"
 	if !v.Refused {
 		message = "robot observed, not refused"
 	}
-	if entry := h.log.Check(zap.InfoLevel, message); entry != nil {
+	if entry := o.log.Check(zap.InfoLevel, message); entry != nil {
 		entry.Write(zap.Inline(v), zap.String("reason", v.Reason()),
 			zap.String("method", x.request.Method), zap.String("host", r.Host), zap.String("uri", x.request.Target),
 			zap.String("client_ip", x.request.Address), zap.String("user_agent", x.request.UserAgent))
@@ -59,15 +114,57 @@ func (h *Handler) tell(x *exchange) {
 }
 
 // tellBan tells the log of a ban that a request has brought about.
-func (h *Handler) tellBan(v *enforce.Verdict) {
+func (o *observers) tellBan(v *enforce.Verdict) {
 	message := "robot banned"
-	if h.Observe {
+	if o.onlyObserve {
 		message = "robot observed, not banned"
 	}
 	ban := v.NewBan
-	h.log.Info(message, zap.String("robot", v.Who.Name), zap.String("class", v.Who.Class.String()),
+	o.log.Info(message, zap.String("robot", v.Who.Name), zap.String("class", v.Who.Class.String()),
 		zap.String("host", ban.Key.Site), zap.String("address", ban.Address), zap.Time("until", ban.Until),
 		zap.Int("line", ban.Line), zap.String("rule", ban.Rule), zap.String("reason", v.Reason()))
+}
+
+// noteReading notes that a client has read /robots.txt: that version, and the record in it that
+// binds the client.
+func (o *observers) noteReading(x *exchange, version, record string, prover *proof.Prover) {
+	v := &x.verdict
+	e := v.Event()
+	e.RobotsTxt = true
+	if version != "" {
+		e.Version, e.Record = version, record
+	}
+	if e.Record == "" && enforce.MayBeAPerson(v.Who.Class) {
+		return
+	}
+	o.app.counts.Reading(o.sites.of(x.r, v.Host), v, e.Record)
+	if token, ok := prover.ClaimOf(v.Who); ok {
+		o.noteReader(e, prover, token, x.request.Addr())
+		return
+	}
+	o.app.ledger.Note(&e)
+}
+
+// noteReader notes a reading by a client that claims to be a robot which can be checked. It
+// waits for nothing: who reads the rules is served at once.
+func (o *observers) noteReader(e compliance.Event, prover *proof.Prover, token string, addr netip.Addr) {
+	note := func(standing enforce.Standing) {
+		e.Standing = standing.String()
+		o.app.ledger.Note(&e)
+	}
+	standing, pending := prover.CheckAtOnce(token, addr)
+	if pending {
+		select {
+		case o.app.readers <- struct{}{}:
+			go func() {
+				defer func() { <-o.app.readers }()
+				note(prover.Check(context.Background(), token, addr))
+			}()
+			return
+		default: // there are too many; it stays unverified
+		}
+	}
+	note(standing)
 }
 
 // outcome is a verdict as placeholders and logs show it.
@@ -136,20 +233,20 @@ const (
 
 // listens reports whether anybody wants to know of an event. Before Caddy has started, somebody
 // may begin to listen at any time.
-func (h *Handler) listens(name string) bool {
-	return h.app.started.isOver() && h.ctx.Err() == nil && h.app.events.ShouldEmit(name)
+func (o *observers) listens(name string) bool {
+	return o.app.started.over.Load() && o.ctx.Err() == nil && o.app.events.ShouldEmit(name)
 }
 
 // emitRefusal tells who listens of a refused request.
-func (h *Handler) emitRefusal(x *exchange, v *outcome) {
-	if !h.listens(refusedEvent) {
+func (o *observers) emitRefusal(x *exchange, v *outcome) {
+	if !o.listens(refusedEvent) {
 		return
 	}
-	leftOut, ok := h.thinner.pass(h.now())
+	leftOut, ok := o.thinner.pass(o.now())
 	if !ok {
 		return
 	}
-	h.app.events.Emit(h.ctx, refusedEvent, map[string]any{
+	o.app.events.Emit(o.ctx, refusedEvent, map[string]any{
 		"verdict": v.Kind.String(), "reason": v.Reason(),
 		"robot": v.Who.Name, "class": v.Who.Class.String(), "standing": v.Proof.Word(),
 		"site": x.request.Host, "method": x.request.Method, "uri": x.request.Target, "client_ip": x.request.Address,
@@ -160,21 +257,21 @@ func (h *Handler) emitRefusal(x *exchange, v *outcome) {
 
 // loaded makes the end of a load of robots.txt known to metrics and events, as soon as Caddy has
 // started.
-func (h *Handler) loaded(l *policies.Load) {
-	h.app.started.then(func() {
-		sites := h.sitesFor(l.Host)
+func (o *observers) loaded(l *policies.Load) {
+	o.app.started.then(func() {
+		sites := o.sites.forHost(l.Host)
 		for _, site := range sites {
 			site.Load(l.Result())
 		}
-		if l.IsChange() && h.listens(changedEvent) {
-			h.emitChange(l, sites)
+		if l.IsChange() && o.listens(changedEvent) {
+			o.emitChange(l, sites)
 		}
 	})
 }
 
 // emitChange tells who listens of a robots.txt that is another than before, on the sites it is
 // for.
-func (h *Handler) emitChange(l *policies.Load, sites []*metrics.Site) {
+func (o *observers) emitChange(l *policies.Load, sites []*metrics.Site) {
 	host := l.Host
 	if host == "" {
 		names := make([]string, len(sites))
@@ -184,7 +281,7 @@ func (h *Handler) emitChange(l *policies.Load, sites []*metrics.Site) {
 		host = strings.Join(names, " ")
 	}
 	in, out := l.ChangedLines()
-	h.app.events.Emit(h.ctx, changedEvent, map[string]any{
+	o.app.events.Emit(o.ctx, changedEvent, map[string]any{
 		"host": host, "version": l.Rules.Version, "previous_version": l.Previous.Version,
 		"lines_in": len(in), "lines_out": len(out), "octets": len(l.Rules.Text),
 		"records": len(l.Rules.File.Groups), "rules": l.Rules.RuleCount(), "diagnostics": len(l.Rules.Diagnostics),
