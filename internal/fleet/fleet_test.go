@@ -42,7 +42,7 @@ type writer chan<- string
 func (w writer) Write(p []byte) (int, error) { w <- string(p); return len(p), nil }
 func (w writer) Sync() error                 { return nil }
 
-func TestThePlaceOfAFleetHoldsNoPassword(t *testing.T) {
+func TestTheNameOfAShareHoldsNoPassword(t *testing.T) {
 	for address, want := range map[string]string{
 		"redis://user:secret@127.0.0.1:1/2": "127.0.0.1:1", "rediss://:p%40ss@127.0.0.1": "127.0.0.1",
 		"unix://user:secret@/nonexistent/redis.sock?db=1": "/nonexistent/redis.sock",

@@ -2,11 +2,13 @@ package proof
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,7 +143,7 @@ func TestAListThatFailsKeepsWhatItWas(t *testing.T) {
 	})
 }
 
-func TestAListOfAnotherTimeIsLoadedAnew(t *testing.T) {
+func TestAListOfAClockThatWasAheadIsLoadedAnew(t *testing.T) {
 	for name, doc := range map[string]storage.Document{
 		"no list":         {Text: "<html>", Loaded: time.Now().Add(-time.Hour)},
 		"from the future": {Text: published, Loaded: time.Now().Add(time.Hour)},
@@ -174,4 +176,62 @@ func TestAFileIsReadAtOnce(t *testing.T) {
 	if len(kept) != 0 {
 		t.Errorf("%d lists are kept, want none: it is a file already", len(kept))
 	}
+}
+
+// storedAt returns the key under which the list of an address is kept.
+func storedAt(tb testing.TB, address string) string {
+	tb.Helper()
+	kept := memory{}
+	lists, _ := testLists(nil, kept)
+	lists.Store.Save(tb.Context(), storage.Document{Address: address, Text: published})
+	for key := range kept {
+		return key
+	}
+	tb.Fatal("nothing was stored")
+	return ""
+}
+
+// FuzzStoredRanges reads, as what a list gave, what anybody may have put into Caddy's storage. It
+// holds two properties:
+//
+//   - all or nothing: what can be read is taken up, and of anything else nothing is;
+//   - again: what was taken up is stored, and read again as the same.
+func FuzzStoredRanges(f *testing.F) {
+	const address = "https://list.example/ranges.json"
+	key := storedAt(f, address)
+	kept, err := json.Marshal(storage.Document{Text: "192.0.2.0/24\n", ETag: `"b"`, Loaded: time.Unix(1e9, 0).UTC()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, data := range []string{string(kept), "", "null", "[]", "{}", "[null,{}]", `{"text":"{\"prefixes\":[]}"}`, string(kept[:len(kept)/2])} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lists, _ := testLists(nil, memory{key: data})
+		list := lists.at(address)
+		var stored storage.Document
+		var want *ipranges.Set
+		if json.Unmarshal(data, &stored) == nil {
+			want, _ = ipranges.Parse([]byte(stored.Text))
+		}
+		got := list.current.Load()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("all or nothing: %s: got %v, want %v", data, got, want)
+		}
+		if got == nil {
+			return
+		}
+		where := memory{}
+		before, _ := testLists(nil, where)
+		before.Store.Save(t.Context(), list.last)
+		if where[key] == nil {
+			return // JSON has no form for its time
+		}
+		after, _ := testLists(nil, where)
+		again := after.at(address)
+		if again.last.Text != list.last.Text || again.last.ETag != list.last.ETag || again.last.LastModified != list.last.LastModified ||
+			!again.last.Loaded.Equal(list.last.Loaded) || !reflect.DeepEqual(again.current.Load(), got) {
+			t.Errorf("again: %s: got %+v, want %+v", data, again.last, list.last)
+		}
+	})
 }
