@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
 // FuzzAdmin asks the admin API for anything. It holds five properties:
@@ -34,7 +35,7 @@ func FuzzAdmin(f *testing.F) {
 	}
 	th := visitedBy(f, gptBot, ccBot)
 	routes := make(map[string]caddy.AdminHandler)
-	for _, route := range (adminAPI{}).Routes() {
+	for _, route := range testAPI().Routes() {
 		routes[route.Pattern] = route.Handler
 	}
 	f.Fuzz(func(t *testing.T, method, target string) {
@@ -71,14 +72,14 @@ func visitedBy(tb testing.TB, agents ...string) *testHandler {
 }
 
 // banned puts the same bans in force again, and returns them.
-func (th *testHandler) banned() []banRecord {
+func (th *testHandler) banned() []storage.BanRecord {
 	now := time.Now()
 	for _, key := range []ratelimit.Key{{Site: "site.example", Robot: "figtree"}, {Site: "other.example", Robot: "figtree"}, {Site: "site.example", Robot: "unhipbot"}} {
 		for _, address := range []string{"203.0.113.7", "2001:db8::7", ""} {
 			th.app.memory.Bans().Put(ratelimit.Ban{Key: key, Address: address, Since: now, Until: now.Add(time.Hour)})
 		}
 	}
-	return banRecords(th.app.memory.Bans(), now)
+	return storage.BanRecords(th.app.memory.Bans(), now)
 }
 
 func checkAdminAnswer(t *testing.T, method, target string, rec *httptest.ResponseRecorder, err error) {
@@ -102,16 +103,16 @@ func checkAdminAnswer(t *testing.T, method, target string, rec *httptest.Respons
 	}
 }
 
-func checkLifted(t *testing.T, th *testHandler, before []banRecord, method string, u *url.URL) {
+func checkLifted(t *testing.T, th *testHandler, before []storage.BanRecord, method string, u *url.URL) {
 	t.Helper()
-	after := banRecords(th.app.memory.Bans(), time.Now())
+	after := storage.BanRecords(th.app.memory.Bans(), time.Now())
 	if method != http.MethodDelete || u.Path != "/robots/bans" {
 		if !reflect.DeepEqual(after, before) {
 			t.Errorf("reading changes nothing: %s %s: got %+v, want %+v", method, u, after, before)
 		}
 		return
 	}
-	query, want := u.Query(), []banRecord{}
+	query, want := u.Query(), []storage.BanRecord{}
 	robot, site, address := query.Get("robot"), query.Get("site"), plainAddress(query.Get("address"))
 	for _, rec := range before {
 		named := robot != "" || site != "" || address != ""

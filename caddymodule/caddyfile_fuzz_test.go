@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
 // directives are those of this module that are read from a Caddyfile, with what says whether a
@@ -26,7 +27,20 @@ var directives = map[string]func() (directive caddyfile.Unmarshaler, check func(
 		}
 	},
 	"robots_report": func() (caddyfile.Unmarshaler, func() error) { p := new(ReportPage); return p, p.check },
+	"robots_global": func() (caddyfile.Unmarshaler, func() error) { g := new(globalRobots); return g, g.Validate },
 	"crawler":       func() (caddyfile.Unmarshaler, func() error) { m := new(MatchCrawler); return m, m.check },
+}
+
+// globalRobots is the global option robots, read as a directive is.
+type globalRobots struct{ App }
+
+// UnmarshalCaddyfile implements caddyfile.Unmarshaler.
+func (g *globalRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	value, err := parseGlobalOption(d, nil)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(value.(httpcaddyfile.App).Value, &g.App)
 }
 
 // FuzzCaddyfile reads anything as each of the directives of this module. It holds three properties:
@@ -50,6 +64,7 @@ func FuzzCaddyfile(f *testing.F) {
 		}
 		f.Add("{" + text)
 	}
+	f.Add("{\n\tshare redis://127.0.0.1 within 20ms\n\tresolver 9.9.9.9\n}")
 	f.Add("googlebot * verified {\n}")
 	f.Add(`""`)
 	f.Add("{\n\trefresh off\n\tsites a b\n}")

@@ -83,7 +83,6 @@ func TestBadOptionsInJSON(t *testing.T) {
 		`{"disallowed_pace":"1/1m"}`:                 `disallowed_pace is for disallowed pace`,
 		`{"default_pace":"1/0"}`:                     `default_pace: "1/0" is not a rate; write documents/time`,
 		`{"ban":{"offences":5}}`:                     `ban: 0s: write a duration from 1s to 366d`,
-		`{"share":{"url":"http://127.0.0.1"}}`:       `share: `,
 		`{"exempt":["10.0.0.0/33"]}`:                 `exempt: "10.0.0.0/33" is not an address or CIDR range`,
 		`{"refresh":"10ms"}`:                         `refresh 10ms: write a duration from 1s to 24h0m0s`,
 		`{"max_size":-1}`:                            `max_size -1: write a size from 1B to 16MiB`,
@@ -99,7 +98,31 @@ func TestBadOptionsInJSON(t *testing.T) {
 		}
 		ctx := contextWithStorage(t)
 		err := h.Provision(ctx)
+		if err == nil {
+			err = h.Validate()
+		}
 		if cleanup := h.Cleanup(); cleanup != nil {
+			t.Errorf("%s: Cleanup: %v", options, cleanup)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one with %q", options, err, want)
+		}
+	}
+}
+
+func TestBadGlobalOptionsInJSON(t *testing.T) {
+	for options, want := range map[string]string{
+		`{"share":{"url":"http://127.0.0.1"}}`:                  `share: `,
+		`{"share":{"url":"redis://127.0.0.1","timeout":"11s"}}`: `share: within 11s: write a duration from 1ms to 10s`,
+		`{"share":{"url":"{env.ROBOTS_TEST_NONE}"}}`:            `share: the URL cannot be read: `,
+		`{"resolver":"https://dns.example/query"}`:              `resolver: "https://dns.example/query" is not a server`,
+	} {
+		var a App
+		if err := json.Unmarshal([]byte(options), &a); err != nil {
+			t.Fatal(err)
+		}
+		err := a.Provision(contextWithStorage(t))
+		if cleanup := a.Cleanup(); cleanup != nil {
 			t.Errorf("%s: Cleanup: %v", options, cleanup)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -16,6 +16,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 func init() { caddy.RegisterModule(listener{}) }
@@ -57,7 +59,7 @@ func (k *keptEvents) all() []caddy.Event {
 func (th *testHandler) listen(t *testing.T, name string) *keptEvents {
 	t.Helper()
 	kept := new(keptEvents)
-	if err := th.watched.events.app.On(name, listener{kept}); err != nil {
+	if err := th.app.events.On(name, listener{kept}); err != nil {
 		t.Fatal(err)
 	}
 	th.begin(t)
@@ -105,36 +107,36 @@ func TestWhatIsOnlyObservedOrExemptIsNoRefusal(t *testing.T) {
 func TestAFloodOfRefusalsIsThinnedOut(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	kept := th.listen(t, refusedEvent)
-	for range eventsPerSecond + 3*oneIn {
+	for range perSecond + 3*oneIn {
 		th.ask("GET", "/", gptBot)
 	}
 	th.clock.advance(time.Second)
 	th.ask("GET", "/", gptBot)
 	var leftOut []any
-	for _, e := range kept.all()[eventsPerSecond:] {
+	for _, e := range kept.all()[perSecond:] {
 		leftOut = append(leftOut, e.Data["left_out"])
 	}
 	if got, want := fmt.Sprint(leftOut), fmt.Sprint([]int{oneIn - 1, oneIn - 1, oneIn - 1, 0}); got != want {
-		t.Errorf("left out after the first %d: got %s, want %s", eventsPerSecond, got, want)
+		t.Errorf("left out after the first %d: got %s, want %s", perSecond, got, want)
 	}
 }
 
 func TestWithoutAListenerNoEventIsMade(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	th.begin(t)
-	if th.watched.events.listens(refusedEvent) {
+	if th.listens(refusedEvent) {
 		t.Error("got somebody who listens, want nobody")
 	}
-	r := newRequest("GET", "/", gptBot)
-	if got := testing.AllocsPerRun(100, func() { th.watched.events.refused(r, nil, nil, th.clock.now) }); got != 0 {
+	x := &exchange{r: newRequest("GET", "/", gptBot)}
+	if got := testing.AllocsPerRun(100, func() { th.emitRefusal(x, nil) }); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
 	}
 }
 
 func TestAHandlerThatIsGoneEmitsNothing(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	ctx, end := context.WithCancel(th.watched.events.ctx.Context)
-	th.watched.events.ctx.Context = ctx
+	ctx, end := context.WithCancel(th.ctx.Context)
+	th.ctx.Context = ctx
 	kept := th.listen(t, refusedEvent)
 	end()
 	th.ask("GET", "/", gptBot)
@@ -148,17 +150,16 @@ func TestAChangeOfTheRulesIsAnEvent(t *testing.T) {
 	name := write(t, folder, "robots.txt", "User-agent: *\nDisallow: /a\n")
 	th := newTestHandler(t, "", &Handler{Sources: []policies.Source{{File: name}}})
 	kept := th.listen(t, changedEvent)
-	s := th.loader.site("")
-	before := s.current.Load().version
+	before := th.policies.PolicyFor(t.Context(), "").Rules.Version
 	write(t, folder, "robots.txt", "User-agent: *\nDisallow: /b\nDisallow: /c\nnonsense\n")
-	th.loader.load(t.Context(), s)
-	th.loader.load(t.Context(), s)
+	th.refresh(t)
+	after := th.refresh(t).Policy.Rules.Version
 	events := kept.all()
 	if len(events) != 1 {
 		t.Fatalf("got %d events, want 1 for the change and none for the first load and the third", len(events))
 	}
 	want := map[string]any{
-		"host": "*", "version": s.current.Load().version, "previous_version": before, "lines_in": 3, "lines_out": 1,
+		"host": "*", "version": after, "previous_version": before, "lines_in": 3, "lines_out": 1,
 		"octets": 49, "records": 1, "rules": 2, "diagnostics": 1,
 	}
 	if got := events[0].Data; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -197,7 +198,7 @@ Disallow: /"
 		}
 	})
 	before := len(heard.all())
-	h := currentShared().handlers()[0]
+	h := activeApp().all()[0]
 	if err := h.ServeHTTP(&discard{header: make(http.Header)}, newRequest("GET", "/page", gptBot), page); err != nil {
 		t.Fatal(err)
 	}

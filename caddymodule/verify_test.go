@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -18,10 +17,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/proof"
 	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
 	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 )
@@ -34,7 +32,7 @@ const (
 )
 
 func googleRanges() *Verify {
-	return &Verify{Claims: []Claim{{Token: "Googlebot", Ranges: []string{"192.0.2.0/24"}}}}
+	return &Verify{Claims: []proof.Claim{{Token: "Googlebot", Ranges: []string{"192.0.2.0/24"}}}}
 }
 
 func TestImpostors(t *testing.T) {
@@ -131,10 +129,11 @@ func TestVerificationByDNS(t *testing.T) {
 	}{{false, real, 200}, {false, fake, 403}, {true, real, 200}, {true, fake, 200}} {
 		t.Run(fmt.Sprint(test.fails, " ", test.address), func(t *testing.T) {
 			th := newTestHandler(t, googleSite, &Handler{
-				Impostors: "refuse", Verify: &Verify{Claims: []Claim{{Token: "Googlebot", DNS: []string{"googlebot.com"}}}},
+				Impostors: "refuse", Verify: &Verify{Claims: []proof.Claim{{Token: "Googlebot", DNS: []string{"googlebot.com"}}}},
 			})
-			th.prover.dns = dns.New(dns.Options{Resolver: resolver{test.fails}, Patience: time.Minute})
-			defer th.prover.dns.Close()
+			th.app.dns = dns.New(dns.Options{Resolver: resolver{test.fails}, Patience: time.Minute})
+			defer th.app.dns.Close()
+			th.proveAnew(t)
 			if got := th.visit(test.address, "/open", googlebot); got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
 			}
@@ -179,10 +178,8 @@ func TestTheMatcherKnowsWhatTheDirectiveFound(t *testing.T) {
 
 func TestExpressionsKnowWhatTheDirectiveFound(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: googleRanges()})
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	defer cancel()
 	m := caddyhttp.MatchExpression{Expr: "crawler('Googlebot', 'verified')"}
-	if err := m.Provision(ctx); err != nil {
+	if err := m.Provision(contextWithStorage(t)); err != nil {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]bool{real: true, fake: false} {
@@ -195,141 +192,47 @@ func TestExpressionsKnowWhatTheDirectiveFound(t *testing.T) {
 	}
 }
 
-// memory is Caddy's storage in memory.
-type memory map[string][]byte
-
-func (m memory) Load(_ context.Context, key string) ([]byte, error) {
-	if value, ok := m[key]; ok {
-		return value, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-func (m memory) Store(_ context.Context, key string, value []byte) error {
-	m[key] = value
-	return nil
-}
-
-const published = `{"creationTime":"2026-11-01T00:00:00","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8::/32"}]}`
-
-// testLists are lists with a storage, a clock and a log of the test's.
-func testLists(t *testing.T, kept memory) (*rangeLists, *testClock, *observer.ObservedLogs) {
-	t.Helper()
-	sh, err := acquireShared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = releaseShared() })
-	core, logs := observer.New(zap.DebugLevel)
-	clock := newTestClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
-	return &rangeLists{shared: sh, storage: kept, log: zap.New(core), now: clock.now}, clock, logs
-}
-
-func contains(list *rangeList, address string) bool {
-	return list.current.Load().Contains(netip.MustParseAddr(address))
-}
-
-func TestAListIsLoadedDailyAndKept(t *testing.T) {
-	answer, requests := published, 0
-	var condition string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests++
-		condition = r.Header.Get("If-None-Match")
-		w.Header().Set("ETag", `"1"`)
-		if condition != "" {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		_, _ = io.WriteString(w, answer)
-	}))
-	defer server.Close()
-	kept := memory{}
-	lists, clock, _ := testLists(t, kept)
-	list := lists.at(server.URL)
-	if list.current.Load() != nil {
-		t.Error("a list that was never had contains somebody")
-	}
-	lists.loadDue(t.Context())
-	if !contains(list, real) || contains(list, fake) || len(kept) != 1 {
-		t.Errorf("loaded: contains %t, %t; kept %d", contains(list, real), contains(list, fake), len(kept))
-	}
-	clock.advance(rangesLifetime - 1)
-	lists.loadDue(t.Context())
-	if requests != 1 {
-		t.Errorf("within a day: got %d requests, want 1", requests)
-	}
-	clock.advance(1)
-	lists.loadDue(t.Context())
-	if requests != 2 || condition != `"1"` || !contains(list, real) {
-		t.Errorf("after a day: got %d requests, If-None-Match %q, contains %t", requests, condition, contains(list, real))
-	}
-
-	server.Close()
-	restarted, _, logs := testLists(t, kept)
-	again := restarted.at(server.URL)
-	if !contains(again, real) || logs.Len() != 0 {
-		t.Errorf("restarted without network: contains %t, log %v", contains(again, real), logs.All())
-	}
-}
-
-func TestAListThatFailsKeepsWhatItWas(t *testing.T) {
-	answer, code := published, 200
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-		_, _ = io.WriteString(w, answer)
-	}))
-	defer server.Close()
-	lists, clock, logs := testLists(t, memory{})
-	list := lists.at(server.URL)
-	lists.loadDue(t.Context())
-	for name, bad := range map[string]struct {
-		code   int
-		answer string
-	}{
-		"HTML": {200, "<!doctype html><h1>Sorry</h1>"}, "empty": {200, ""}, "500": {500, ""}, "404": {404, ""},
-		"everybody": {200, `{"prefixes":[{"ipv4Prefix":"0.0.0.0/0"}]}`}, "huge": {200, strings.Repeat("192.0.2.0/24\n", maxRangeList/13+2)},
-	} {
-		code, answer = bad.code, bad.answer
-		clock.advance(rangesLifetime)
-		lists.loadDue(t.Context())
-		if !contains(list, real) || contains(list, fake) {
-			t.Errorf("%s: contains %t, %t; want what it was", name, contains(list, real), contains(list, fake))
-		}
-	}
-	if got := logs.FilterMessage("robots' addresses could not be loaded; what was loaded before holds").Len(); got != 1 {
-		t.Errorf("log lines: got %d, want 1 for all of it", got)
-	}
-	code, answer = 200, published
-	clock.advance(rangesRetry)
-	lists.loadDue(t.Context())
-	if got := logs.FilterMessage("robots' addresses can be loaded again").Len(); got != 1 {
-		t.Errorf("log lines when it is back: got %d, want 1", got)
-	}
-}
-
-func TestBrokenStorageIsNoReasonToDoWithout(t *testing.T) {
-	server := httptest.NewServer(text(published))
-	defer server.Close()
-	for name, broken := range map[string]string{"no JSON": "\x00", "no list": `{"text":"<html>"}`} {
-		lists, _, logs := testLists(t, memory{})
-		lists.storage.(memory)[(&rangeList{place: server.URL}).storageKey()] = []byte(broken)
-		list := lists.at(server.URL)
-		if logs.Len() != 1 {
-			t.Errorf("%s: got %d log lines, want 1", name, logs.Len())
-		}
-		lists.loadDue(t.Context())
-		if !contains(list, real) {
-			t.Errorf("%s: the list was not loaded anew", name)
-		}
-	}
+// proveAnew has the handler check its clients by what the app has now.
+func (th *testHandler) proveAnew(t *testing.T) {
+	th.prover = th.newProver(t.Context())
+	th.engine.Prover = th.prover
 }
 
 func TestAnUnknownListMakesNobodyAnImpostor(t *testing.T) {
 	th := newTestHandler(t, googleSite, &Handler{
-		Impostors: "refuse", Verify: &Verify{Claims: []Claim{{Token: "Googlebot", Ranges: []string{"/nonexistent/googlebot.json"}}}},
+		Impostors: "refuse", Verify: &Verify{Claims: []proof.Claim{{Token: "Googlebot", Ranges: []string{"/nonexistent/googlebot.json"}}}},
 	})
 	if got := th.visit(fake, "/open", googlebot); got != 200 {
 		t.Errorf("got %d, want 200", got)
+	}
+}
+
+// A list that has not changed is not sent again.
+func TestAListIsFetchedFromURLsAndFiles(t *testing.T) {
+	const published = "192.0.2.0/24\n"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Last-Modified", "Sun, 01 Nov 2026 00:00:00 GMT")
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, published)
+	}))
+	defer server.Close()
+	th := newTestHandler(t, closedAll, &Handler{})
+	want := proof.Document{Text: published, ETag: `"1"`, LastModified: "Sun, 01 Nov 2026 00:00:00 GMT"}
+	first, err := th.fetchList(t.Context(), server.URL, nil)
+	again, err2 := th.fetchList(t.Context(), server.URL, &first)
+	if first != want || again != want || err != nil || err2 != nil {
+		t.Errorf("URL: got %+v, %v, then %+v, %v; want %+v", first, err, again, err2, want)
+	}
+	file, err := th.fetchList(t.Context(), write(t, t.TempDir(), "ranges.txt", published), nil)
+	if file.Text != published || err != nil {
+		t.Errorf("file: got %+v, %v", file, err)
+	}
+	if _, err := th.fetchList(t.Context(), t.TempDir(), nil); err == nil {
+		t.Error("a folder: got no error")
 	}
 }
 
@@ -375,7 +278,8 @@ func TestVerificationBySignature(t *testing.T) {
 	host := strings.TrimPrefix(s.URL, "http://")
 	name, _, _ := strings.Cut(host, ":")
 	th := newTestHandler(t, "User-agent: "+name+"\nDisallow: /signed/\n\nUser-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
-	th.prover.signatures = webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
+	th.app.signatures = webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
+	th.proveAnew(t)
 	ask := func(agent, target string, change func(*http.Request)) int {
 		r := newRequest("GET", target, agent)
 		s.sign(r, th.clock.now())
@@ -414,7 +318,8 @@ func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	signatures := webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute})
 	verifying := func() *testHandler {
 		th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
-		th.prover.signatures = signatures
+		th.app.signatures = signatures
+		th.proveAnew(t)
 		return th
 	}
 	outer, inner := verifying(), verifying()
@@ -454,11 +359,8 @@ func provisioned(t *testing.T, matcher string) *MatchCrawler {
 	if err := m.UnmarshalCaddyfile(dispense(matcher)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	t.Cleanup(cancel)
-	if err := m.Provision(ctx); err != nil {
+	if err := m.Provision(contextWithStorage(t)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = m.Cleanup() })
 	return m
 }
