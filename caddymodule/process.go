@@ -50,7 +50,7 @@ func hold[T any](a *App, name string, create func() (value T, end func() error, 
 	}
 	a.leave = append(a.leave, func() {
 		if _, err := resources.Delete(name); err != nil {
-			a.log.Error("letting go of what outlives a reload", zap.String("resource", name), zap.Error(err))
+			a.log.Error("letting go of a shared store", zap.Error(err)) // nothing else fails to end; a name may hold a password
 		}
 	})
 	return entry.(*resource).value.(T), nil
