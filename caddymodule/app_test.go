@@ -77,7 +77,7 @@ func TestHeldRequestsWithoutRedis(t *testing.T) {
 
 func TestTheNewestHandlerComesFirstUntilItLeaves(t *testing.T) {
 	a := new(App)
-	first, second, third := new(Handler), new(Handler), new(Handler)
+	first, second, third := new(siteIndex), new(siteIndex), new(siteIndex)
 	a.add(first)
 	leave := a.add(second)
 	a.add(third)
@@ -90,7 +90,7 @@ func TestTheNewestHandlerComesFirstUntilItLeaves(t *testing.T) {
 
 func TestAHandlerIsLiveFromProvisionToCleanup(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	if got := th.app.all(); len(got) != 1 || got[0] != th.Handler {
+	if got := th.app.all(); len(got) != 1 || got[0] != th.observers.sites {
 		t.Errorf("provisioned: got %v, want the handler", got)
 	}
 	if err := th.Handler.Cleanup(); err != nil {

@@ -124,19 +124,19 @@ func TestAFloodOfRefusalsIsThinnedOut(t *testing.T) {
 func TestWithoutAListenerNoEventIsMade(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	th.begin(t)
-	if th.listens(refusedEvent) {
+	if th.observers.listens(refusedEvent) {
 		t.Error("got somebody who listens, want nobody")
 	}
 	x := &exchange{r: newRequest("GET", "/", gptBot)}
-	if got := testing.AllocsPerRun(100, func() { th.emitRefusal(x, nil) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { th.observers.emitRefusal(x, nil) }); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
 	}
 }
 
 func TestAHandlerThatIsGoneEmitsNothing(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
-	ctx, end := context.WithCancel(th.ctx.Context)
-	th.ctx.Context = ctx
+	ctx, end := context.WithCancel(th.observers.ctx.Context)
+	th.observers.ctx.Context = ctx
 	kept := th.listen(t, refusedEvent)
 	end()
 	th.ask("GET", "/", gptBot)
@@ -198,7 +198,7 @@ Disallow: /"
 		}
 	})
 	before := len(heard.all())
-	h := activeApp().all()[0]
+	h := activeApp().all()[0].handler
 	if err := h.ServeHTTP(&discard{header: make(http.Header)}, newRequest("GET", "/page", gptBot), page); err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestALostShareIsDown(t *testing.T) {
 
 // provisionedServer returns the server that a Caddyfile makes, and its handlers, the first
 // site's first.
-func provisionedServer(t *testing.T, caddyfile string) (*caddyhttp.Server, []*Handler) {
+func provisionedServer(t *testing.T, caddyfile string) (*caddyhttp.Server, []*siteIndex) {
 	t.Helper()
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
@@ -213,7 +213,7 @@ func provisionedServer(t *testing.T, caddyfile string) (*caddyhttp.Server, []*Ha
 	slices.Reverse(handlers)
 	t.Cleanup(func() {
 		for _, h := range handlers {
-			if err := h.Cleanup(); err != nil {
+			if err := h.handler.(*Handler).Cleanup(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -260,7 +260,7 @@ http://{$SITE_FROM_ENVIRONMENT:set.example}:80 {
 
 func TestSitesAreNamedAsInTheConfig(t *testing.T) {
 	server, handlers := provisionedServer(t, severalSites)
-	sites := handlers[0].findSites(server)
+	sites := handlers[0].find(server)
 	for host, want := range map[string]string{
 		"example.com": "example.com", "www.example.com": "www.example.com", "shop.wild.example": "shop.wild.example",
 		"any.wild.example": "*.wild.example", "a.b.wild.example": "*.*.wild.example", "set.example": "set.example",
@@ -282,7 +282,7 @@ func TestAHandlerKnowsTheSitesItStandsIn(t *testing.T) {
 	var got [][]string
 	for _, h := range handlers {
 		var names []string
-		for _, site := range h.findSites(server).Own {
+		for _, site := range h.find(server).Own {
 			names = append(names, site.Name)
 		}
 		slices.Sort(names)
@@ -305,7 +305,7 @@ http://example.com:80 {
 	}
 }
 `)
-	own := handlers[0].findSites(server).Own
+	own := handlers[0].find(server).Own
 	if len(own) != 1 || own[0].Name != "example.com" {
 		t.Errorf("got %d places, want just example.com", len(own))
 	}

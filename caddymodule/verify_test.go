@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/proof"
 	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
 	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
 const (
@@ -221,7 +222,7 @@ func TestAListIsFetchedFromURLsAndFiles(t *testing.T) {
 	}))
 	defer server.Close()
 	th := newTestHandler(t, closedAll, &Handler{})
-	want := proof.Document{Text: published, ETag: `"1"`, LastModified: "Sun, 01 Nov 2026 00:00:00 GMT"}
+	want := storage.Document{Text: published, ETag: `"1"`, LastModified: "Sun, 01 Nov 2026 00:00:00 GMT"}
 	first, err := th.fetchList(t.Context(), server.URL, nil)
 	again, err2 := th.fetchList(t.Context(), server.URL, &first)
 	if first != want || again != want || err != nil || err2 != nil {
