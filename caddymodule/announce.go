@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -11,27 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
-
-// listAnnounce is what may be announced, for a person.
-const listAnnounce = "timegate, content_usage, noindex, sitemap or license"
-
-// parseAnnounce reads which statements of robots.txt are repeated as response headers.
-func parseAnnounce(words []string) (all policies.Statements, err error) {
-	for _, word := range words {
-		one, err := oneOf(word, map[string]policies.Statements{
-			"timegate": policies.TimeGates, "content_usage": policies.ContentUsage, "noindex": policies.Noindex,
-			"sitemap": policies.Sitemaps, "license": policies.Licenses,
-		}, listAnnounce)
-		if err != nil {
-			return 0, fmt.Errorf("announce: %w", err)
-		}
-		if all&one != 0 {
-			return 0, fmt.Errorf("announce: %q stands there twice; write it once", word)
-		}
-		all |= one
-	}
-	return all, nil
-}
 
 // announcer is a response that gets what robots.txt states as headers, at the last moment: when
 // it is known which of them the site sets itself. It holds the room for their values, since

@@ -12,11 +12,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
@@ -31,7 +29,6 @@ import (
 
 func init() {
 	caddy.RegisterModule(new(App))
-	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
 }
 
 // App is what all `robots` directives of a config have in common: where a fleet shares what it
@@ -168,6 +165,25 @@ func (a *App) all() []*siteIndex {
 	return handlers
 }
 
+const (
+	// perSecond is how many lines of each message are logged, and how many refusals are
+	// emitted as events, in a second; beyond it, one in oneIn. A flood of robots, or of made-up
+	// hosts, must not fill a disk nor slow down the site.
+	perSecond = 100
+	oneIn     = 100
+)
+
+// maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
+// they were.
+const maxReaders = 64
+
+// sampled returns a logger that thins out floods.
+func sampled(log *zap.Logger) *zap.Logger {
+	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Second, perSecond, oneIn)
+	}))
+}
+
 // startedEvent is what Caddy emits when all apps of a config have started. From then on nothing
 // in the config changes.
 const startedEvent = "started"
@@ -221,56 +237,6 @@ func (s *started) next() []func() {
 	s.waiting = nil
 	s.over.Store(waiting == nil)
 	return waiting
-}
-
-// parseGlobalOption reads the global option. Syntax:
-//
-//	robots {
-//		share    <redis url> [within <duration>]
-//		resolver <address>
-//	}
-func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
-	if existing != nil {
-		return nil, d.Err("the global option robots was set already; write it once")
-	}
-	app := new(App)
-	err := parseBlock(d, nil, func(option string) error {
-		switch option {
-		case "share":
-			return app.parseShare(d)
-		case "resolver":
-			if err := oneArgument(d, option, &app.Resolver, "the address of a DNS server, such as 9.9.9.9"); err != nil {
-				return err
-			}
-		default:
-			return d.Errf("unrecognized global robots option %q; the options are resolver, share", option)
-		}
-		if err := app.Validate(); err != nil {
-			return d.WrapErr(err)
-		}
-		return nil
-	})
-	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, err
-}
-
-func (a *App) parseShare(d *caddyfile.Dispenser) error {
-	values := d.RemainingArgs()
-	switch {
-	case len(values) == 3 && values[1] == "within":
-		timeout, err := caddy.ParseDuration(values[2])
-		if err != nil || timeout <= 0 {
-			return d.Errf("share: %q is not a duration; write one behind within, such as 50ms", values[2])
-		}
-		a.Share = &Share{URL: values[0], Timeout: caddy.Duration(timeout)}
-	case len(values) == 1:
-		a.Share = &Share{URL: values[0]}
-	default:
-		return d.Err("share: write the URL of a Redis, such as redis://127.0.0.1:6379, and if need be within and a duration")
-	}
-	if err := a.Share.check(); err != nil {
-		return d.WrapErr(err)
-	}
-	return nil
 }
 
 // Share is where a fleet of Caddys counts together. While it is slow or gone, each Caddy goes

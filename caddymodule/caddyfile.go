@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -17,6 +18,7 @@ import (
 )
 
 func init() {
+	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
 	httpcaddyfile.RegisterHandlerDirective("robots", parseCaddyfile)
 	// Before redir, the first of the directives that answer or rewrite: what is judged is what
 	// the client asked for.
@@ -359,6 +361,56 @@ func parseBan(h *Handler, d *caddyfile.Dispenser) error {
 		times[i] = caddy.Duration(duration)
 	}
 	h.Ban = &Ban{Offences: offences, Within: times[0], For: times[1]}
+	return nil
+}
+
+// parseGlobalOption reads the global option. Syntax:
+//
+//	robots {
+//		share    <redis url> [within <duration>]
+//		resolver <address>
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Err("the global option robots was set already; write it once")
+	}
+	app := new(App)
+	err := parseBlock(d, nil, func(option string) error {
+		switch option {
+		case "share":
+			return app.parseShare(d)
+		case "resolver":
+			if err := oneArgument(d, option, &app.Resolver, "the address of a DNS server, such as 9.9.9.9"); err != nil {
+				return err
+			}
+		default:
+			return d.Errf("unrecognized global robots option %q; the options are resolver, share", option)
+		}
+		if err := app.Validate(); err != nil {
+			return d.WrapErr(err)
+		}
+		return nil
+	})
+	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, err
+}
+
+func (a *App) parseShare(d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	switch {
+	case len(values) == 3 && values[1] == "within":
+		timeout, err := caddy.ParseDuration(values[2])
+		if err != nil || timeout <= 0 {
+			return d.Errf("share: %q is not a duration; write one behind within, such as 50ms", values[2])
+		}
+		a.Share = &Share{URL: values[0], Timeout: caddy.Duration(timeout)}
+	case len(values) == 1:
+		a.Share = &Share{URL: values[0]}
+	default:
+		return d.Err("share: write the URL of a Redis, such as redis://127.0.0.1:6379, and if need be within and a duration")
+	}
+	if err := a.Share.check(); err != nil {
+		return d.WrapErr(err)
+	}
 	return nil
 }
 

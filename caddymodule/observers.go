@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
@@ -18,24 +19,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
 )
-
-const (
-	// perSecond is how many lines of each message are logged, and how many refusals are
-	// emitted as events, in a second; beyond it, one in oneIn. A flood of robots, or of made-up
-	// hosts, must not fill a disk nor slow down the site.
-	perSecond = 100
-	oneIn     = 100
-)
-
-// maxReaders bounds the readings of /robots.txt of which a name server is still to say whose
-// they were.
-const maxReaders = 64
-
-func sampled(log *zap.Logger) *zap.Logger {
-	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Second, perSecond, oneIn)
-	}))
-}
 
 // observers are told of each verdict, once: the ledger, the metrics, the log, events and the
 // placeholders. They are safe for concurrent use.
@@ -165,6 +148,14 @@ func (o *observers) noteReader(e compliance.Event, prover *proof.Prover, token s
 		}
 	}
 	note(standing)
+}
+
+// statusOf is the HTTP status of a refusal.
+func statusOf(v *enforce.Verdict) int {
+	if v.Kind == enforce.TooFast || v.Kind == enforce.OffHours {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusForbidden
 }
 
 // outcome is a verdict as placeholders and logs show it.

@@ -184,6 +184,27 @@ func (h *Handler) checkTogether(s settings) error {
 	return nil
 }
 
+// listAnnounce is what may be announced, for a person.
+const listAnnounce = "timegate, content_usage, noindex, sitemap or license"
+
+// parseAnnounce reads which statements of robots.txt are repeated as response headers.
+func parseAnnounce(words []string) (all policies.Statements, err error) {
+	for _, word := range words {
+		one, err := oneOf(word, map[string]policies.Statements{
+			"timegate": policies.TimeGates, "content_usage": policies.ContentUsage, "noindex": policies.Noindex,
+			"sitemap": policies.Sitemaps, "license": policies.Licenses,
+		}, listAnnounce)
+		if err != nil {
+			return 0, fmt.Errorf("announce: %w", err)
+		}
+		if all&one != 0 {
+			return 0, fmt.Errorf("announce: %q stands there twice; write it once", word)
+		}
+		all |= one
+	}
+	return all, nil
+}
+
 // Ban says when a robot is refused altogether: after so many disobedient requests within a time,
 // for another. Disobedient is what is refused as disallowed, too fast, or as an impostor's.
 type Ban struct {

@@ -17,14 +17,6 @@ type refusal struct{ enforce.Verdict }
 // Error says in one sentence who was refused and why.
 func (e *refusal) Error() string { return e.Name() + ": " + e.Reason() }
 
-// statusOf is the HTTP status of a refusal.
-func statusOf(v *enforce.Verdict) int {
-	if v.Kind == enforce.TooFast || v.Kind == enforce.OffHours {
-		return http.StatusTooManyRequests
-	}
-	return http.StatusForbidden
-}
-
 // describedByRules leads from a refusal to what it goes by.
 const describedByRules = "<" + policies.Path + `>; rel="describedby"`
 

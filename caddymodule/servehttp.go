@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 
@@ -124,6 +125,19 @@ func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x
 		h.observers.note(x, status)
 	}()
 	return next.ServeHTTP(rec, x.r)
+}
+
+// learnServer notes the server that the handler stands in, from a request that came through it:
+// a request for this site's own robots.txt is put through it, so that whatever serves the site
+// answers, also when it is another route than the handler's.
+func (h *Handler) learnServer(r *http.Request) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return
+	}
+	o := policies.Origin{Server: server, Name: server.Name(), TLS: r.TLS}
+	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	h.policies.LearnServer(o)
 }
 
 // isOwnFetch reports whether r is a request that this module makes itself, through the server or

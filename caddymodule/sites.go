@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -12,25 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
-
-// learnServer notes the server that the handler stands in, from a request that came through it:
-// a request for this site's own robots.txt is put through it, so that whatever serves the site
-// answers, also when it is another route than the handler's.
-func (h *Handler) learnServer(r *http.Request) {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok {
-		return
-	}
-	o := policies.Origin{Server: server, Name: server.Name()}
-	if r.TLS != nil {
-		state := *r.TLS
-		state.PeerCertificates, state.VerifiedChains = nil, nil // the visitor's, not ours
-		state.HandshakeComplete = true
-		o.TLS = &state
-	}
-	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	h.policies.LearnServer(o)
-}
 
 // siteIndex finds the sites of one handler's server, as metrics name them. It is safe for
 // concurrent use.
