@@ -39,6 +39,18 @@ func TestAChangeIsLoggedWithItsLines(t *testing.T) {
 	}
 }
 
+func TestTokensThatBindNobodyOrACrowdAreTold(t *testing.T) {
+	ts := newTestSite(t, text("User-agent: Google-Extended\nUser-agent: bot\nDisallow: /\n\nUser-agent: GPTBot\nUser-agent: bot\nDisallow: /x\n"))
+	ts.loadNow()
+	var told []string
+	for _, entry := range ts.log.FilterMessage("robots.txt diagnostic").All() {
+		told = append(told, entry.ContextMap()["what"].(string))
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "control token") || !strings.Contains(told[1], "binds all") {
+		t.Errorf("diagnostics: got %q, want one on Google-Extended and one on bot", told)
+	}
+}
+
 func TestALargeChangeIsToldInFewLines(t *testing.T) {
 	answer := text(closedSite)
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
