@@ -303,6 +303,46 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 	}
 }
 
+// The links of documents lead somewhere, and the files that the tour of CONTRIBUTING.md names exist.
+// A name without a folder is of a file beside the one named before, or at the top.
+func TestEveryFileThatADocumentNamesExists(t *testing.T) {
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil || len(docs) < 5 {
+		t.Fatalf("documents: got %q, %v", docs, err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	for _, doc := range append(docs, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md") {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+				t.Errorf("%s links %s, which is not there", doc, m[1])
+			}
+		}
+	}
+	contributing, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour, _, _ := strings.Cut(string(contributing), "\n## Rules\n")
+	named := regexp.MustCompile("`((?:[\\w.]+/)*\\w+\\.(?:go|txt|lua|html|json|md))`").FindAllStringSubmatch(tour, -1)
+	if len(named) < 40 {
+		t.Errorf("files that the tour names: got %d, want some 60", len(named))
+	}
+	folder := "."
+	for _, m := range named {
+		if strings.Contains(m[1], "/") {
+			folder = filepath.Dir(m[1])
+		}
+		_, top := os.Stat(m[1])
+		if _, beside := os.Stat(filepath.Join(folder, m[1])); top != nil && beside != nil {
+			t.Errorf("the tour in CONTRIBUTING.md names %s, which is not there", m[1])
+		}
+	}
+}
+
 // declaredTests returns the names of all tests and fuzz targets, each with the folders that it
 // stands in. The files are read, not a build list, so that it holds those of other systems and
 // of build tags too.
