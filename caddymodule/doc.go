@@ -9,9 +9,10 @@
 //
 //   - app.go, process.go: what the process has once, and what outlives a config reload.
 //   - handler.go, options.go, caddyfile.go, verify.go: the directive and what its options mean.
-//   - servehttp.go, requeststate.go: one request, from the door to the answer.
-//   - refusal.go, announce.go, robotstxt.go, queue.go: the answers.
-//   - log.go: what the owner sees of a request: log, placeholders, events.
-//   - sites.go: which sites the config names, and metrics.
-//   - matcher.go, admin.go, adminsites.go, report.go, reportpage.go: the other doors.
+//   - servehttp.go, requeststate.go: one request, from when it comes to its answer.
+//   - refusal.go, announce.go, robotstxt.go: the answers.
+//   - observers.go: what the owner sees of a request: log, placeholders, events, metrics, ledger.
+//   - sites.go: which sites the config names, and the metrics of their rules.
+//   - matcher.go, admin.go, adminsites.go, report.go, reportpage.go: the matcher, the admin API
+//     and the report.
 package caddymodule
