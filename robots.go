@@ -1,6 +1,6 @@
-// Package robots makes a site's own robots.txt binding in the Caddy web server. It is the
-// module path's front door: importing it for its effect registers the handler and its
-// Caddyfile directive, which is what xcaddy needs.
+// Package robots makes a site's own robots.txt binding in the Caddy web server. xcaddy imports
+// the path of the module, which is this package. Importing it for its effect registers the handler
+// and its Caddyfile directive.
 //
 //	xcaddy build --with github.com/caddy-robots/caddy-robots
 //
@@ -12,8 +12,8 @@
 //		file_server
 //	}
 //
-// The options are those of caddymodule.Handler. What a robots.txt means is told in the
-// documentation of package robotsrules.
+// The options are those of caddymodule.Handler. The documentation of package robotsrules says what
+// a robots.txt means.
 package robots
 
 import _ "github.com/caddy-robots/caddy-robots/caddymodule" // registers http.handlers.robots

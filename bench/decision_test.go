@@ -38,7 +38,7 @@ func records(n int) string {
 	return b.String()
 }
 
-// large returns some octets in the manner of a large site's robots.txt.
+// large returns some bytes in the manner of a large site's robots.txt.
 func large(octets int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < octets; i++ {

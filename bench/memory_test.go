@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkMemoryPolicy is what a robots.txt takes that is ready for decisions, in octets for
+// BenchmarkMemoryPolicy is what a robots.txt takes that is ready for decisions, in bytes for
 // each of its text.
 func BenchmarkMemoryPolicy(b *testing.B) {
 	for _, text := range []struct{ name, text string }{
@@ -52,7 +52,7 @@ func BenchmarkMemoryPace(b *testing.B) {
 	}
 }
 
-// inUse returns the octets in use once all garbage is gone.
+// inUse returns the bytes in use once all garbage is gone.
 func inUse() float64 {
 	runtime.GC()
 	var m runtime.MemStats

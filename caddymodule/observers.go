@@ -228,7 +228,7 @@ func (o *observers) listens(name string) bool {
 	return o.app.started.over.Load() && o.ctx.Err() == nil && o.app.events.ShouldEmit(name)
 }
 
-// emitRefusal tells who listens of a refused request.
+// emitRefusal emits the event of a refused request, if anybody listens.
 func (o *observers) emitRefusal(x *exchange, v *outcome) {
 	if !o.listens(refusedEvent) {
 		return
@@ -260,8 +260,8 @@ func (o *observers) loaded(l *policies.Load) {
 	})
 }
 
-// emitChange tells who listens of a robots.txt that is another than before, on the sites it is
-// for.
+// emitChange emits the event that another robots.txt is in force than before, with the sites that
+// it is for.
 func (o *observers) emitChange(l *policies.Load, sites []*metrics.Site) {
 	host := l.Host
 	if host == "" {

@@ -33,7 +33,7 @@ func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, 
 }
 
 // serveRules answers with the text that is enforced, also when it is empty. It returns false
-// while there is none that could be told: robots are allowed everything then, unless the owner
+// while there is none: robots are allowed everything then, unless the owner
 // would have them stay out, which a robots.txt that answers 503 says too (RFC 9309, section
 // 2.3.1.4).
 func (h *Handler) serveRules(w http.ResponseWriter, r *http.Request, host string) bool {

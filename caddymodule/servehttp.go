@@ -159,7 +159,8 @@ func userAgent(r *http.Request) string {
 	return ""
 }
 
-// schemeOf returns the scheme that the client used, as a proxy tells that the site trusts.
+// schemeOf returns the scheme that the client used: where the site trusts a proxy, the one that this
+// says.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {
 		return "https"

@@ -40,7 +40,7 @@ func FuzzShadow(f *testing.F) {
 	})
 }
 
-// freshOctet returns an octet that no pattern of the text has, however spelt.
+// freshOctet returns a byte that no pattern of the text has, however spelt.
 func freshOctet(text []byte) string {
 	lower := lowerASCII(string(text))
 	for _, c := range []byte("~-_!gz9") {
@@ -83,7 +83,7 @@ func bindingsOf(file *robotsrules.File, p *robotsrules.Policy) []*robotsrules.Bi
 }
 
 // targetsOf returns targets that the patterns of the file match, with the pieces
-// of all patterns, and an octet of none, where they have stars.
+// of all patterns, and a byte of none, where they have stars.
 func targetsOf(file *robotsrules.File, fresh string) []string {
 	gaps := []string{"", fresh}
 	var patterns []string

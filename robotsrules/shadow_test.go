@@ -108,7 +108,7 @@ var shadowFamilies = []struct {
 }
 
 // A shadowSweep compares one family of records by brute force: on all targets of
-// the octets that the patterns have, and one that they have not. Of those that
+// the bytes that the patterns have, and one that they have not. Of those that
 // the same patterns match it keeps one.
 type shadowSweep struct {
 	dialect  robotsrules.Dialect

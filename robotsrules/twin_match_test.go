@@ -43,8 +43,8 @@ func matchesTarget(d robotsrules.Dialect, v2 bool, pattern, target string) bool 
 	return matchElements(elements, octets(d, target))
 }
 
-// star is any number of octets, encodedSlash the octet "%2F", which is not the
-// slash that parts segments; every other element is an octet.
+// star is any number of bytes, encodedSlash the byte "%2F", which is not the
+// slash that parts segments; every other element is a byte.
 const (
 	star         = -1
 	encodedSlash = -2
@@ -105,7 +105,7 @@ func hexValue(c byte) int {
 	return strings.IndexByte("0123456789abcdef", lowerASCII(string(c))[0])
 }
 
-// specificity counts the octets of a pattern in its shortest honest spelling:
+// specificity counts the bytes of a pattern in its shortest honest spelling:
 // printable ASCII as itself, everything else as `%xx`.
 func specificity(pattern string) int {
 	n := 0

@@ -192,7 +192,7 @@ func (b twinBinding) choose(matching []twinRule) twinDecision {
 	return chooseLongest(matching)
 }
 
-// chooseLongest is RFC 9309, section 2.2.2: most octets, Allow on a tie.
+// chooseLongest is RFC 9309, section 2.2.2: most bytes, Allow on a tie.
 func chooseLongest(matching []twinRule) twinDecision {
 	best, found := twinRule{}, false
 	for _, r := range matching {

@@ -23,7 +23,7 @@ func TestWhatNoURIHoldsIsEncoded(t *testing.T) {
 	}
 }
 
-// FuzzAppendURI holds two properties: what is appended holds octets of URIs only, and
+// FuzzAppendURI holds two properties: what is appended holds bytes of URIs only, and
 // those stay as they are.
 func FuzzAppendURI(f *testing.F) {
 	f.Add("/a>;rel=\"x\"\r\n#é%41")

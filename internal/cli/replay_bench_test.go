@@ -12,7 +12,7 @@ import (
 var loggedAgents = []string{chrome, gptBot, chrome, curl, chrome, ccBot}
 
 // caddyLine is a line as Caddy writes it to a log with `log { output file ... }` and nothing
-// else, about 900 octets long.
+// else, about 900 bytes long.
 func caddyLine(agent string, i int) string {
 	return fmt.Sprintf(`{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"203.0.113.%d","remote_port":"%d",`+
 		`"client_ip":"203.0.113.%d","proto":"HTTP/2.0","method":"GET","host":"www.example.com","uri":"/shop/category-%d/item-%d.html?page=%d","headers":{`+

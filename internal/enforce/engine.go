@@ -35,7 +35,7 @@ type Prover interface {
 	Signer(ctx context.Context, r Request) Proof
 }
 
-// Readers tells who has read which robots.txt.
+// Readers knows who has read which robots.txt.
 type Readers interface {
 	// Fetched returns when a robot last read robots.txt, and the version that it read.
 	Fetched(host, robot, class, standing string) (at time.Time, version string)

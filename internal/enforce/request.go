@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// RobotsTxt is the path where the rules are told (RFC 9309, section 2.3). It is never judged.
+// RobotsTxt is the path of the rules (RFC 9309, section 2.3). It is never judged.
 const RobotsTxt = "/robots.txt"
 
 // Request is what a decision needs to know of one request, filled once where it comes in. It is
@@ -108,7 +108,7 @@ func (r *Request) OtherTargets() (all []string) {
 	if file, isFolder := strings.CutSuffix(path, "/"); isFolder && file != "" && !strings.HasSuffix(r.Path, "/") {
 		add(r.encoded(file))
 	}
-	// Who resolves a URL before decoding it folds no slashes either (RFC 3986, section 5.2.4).
+	// A server that resolves a URL before it decodes it folds no slashes (RFC 3986, section 5.2.4).
 	path, _, _ = strings.Cut(r.Target, "?")
 	path = resolve(dotsAndHashes.Replace(path), keepSlashes)
 	add(r.withQuery(path))

@@ -119,7 +119,7 @@ func (t *Traps) shrink(now time.Time) {
 	}
 }
 
-// trappedRobot is whom a caught client counts as: a robot without a name, bound by the "*"
+// trappedRobot is what a caught client counts as: a robot without a name, bound by the "*"
 // record and no other.
 var trappedRobot = &crawler.Identity{Class: crawler.Robot}
 

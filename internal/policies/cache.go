@@ -16,7 +16,7 @@ const (
 )
 
 // Cache is what all loaders of a process have in common and what outlives a reload of the config:
-// the compiled texts, the last good document of each source, and what each host was told before.
+// the compiled texts, the last good document of each source, and the previous policy of each host.
 // It is bounded in size. It is safe for concurrent use; [NewCache] makes one.
 type Cache struct {
 	// IsPublic reports whether an address is one of the public internet. It is nil but in

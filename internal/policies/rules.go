@@ -67,8 +67,8 @@ func whole(reading robotsrules.Options, text string) robotsrules.Options {
 	return reading
 }
 
-// Compile returns the rules of a document. Who compiles the same text in the same way gets the
-// same rules, as long as somebody has them.
+// Compile returns the rules of a document. The same text, compiled in the same way,
+// gives the same rules, as long as somebody has them.
 func (c *Cache) Compile(doc Document, reading robotsrules.Options, match robotsrules.Match) *Rules {
 	rules, _ := c.library.compile(doc.Text, nil, deniedBy(&doc, reading.Dialect), reading, match)
 	return rules

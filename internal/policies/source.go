@@ -129,8 +129,8 @@ func (s Source) title(host string) string {
 }
 
 // documentKey is the key of the source's last good document for a host, and part of the host's
-// own. It is "" as long as that cannot be known. Of this server it tells the hosts from the same
-// hosts of another.
+// own. It is "" as long as that cannot be known. It names the server, so that a host of this server
+// and the same host of another have keys of their own.
 func (l *Loader) documentKey(src Source, host string) string {
 	if !src.isOwn() {
 		place, _ := src.place(host) // the fetch reports the error

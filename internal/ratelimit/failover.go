@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BanEvent tells of a ban, or that one was lifted. It is a plain value.
+// BanEvent is a ban that began or was lifted. It is a plain value.
 type BanEvent struct {
 	Ban    Ban
 	Lifted bool
@@ -29,8 +29,8 @@ type Shared interface {
 	// Who is meant is b.Key and b.Address. A ban that is not there is no error.
 	Lift(ctx context.Context, b Ban) error
 
-	// Watch first tells of the bans in force and of those that were lifted, and
-	// then of each event as it happens, in order. An event may be told again. Watch
+	// Watch first reports the bans in force and those that were lifted, and then
+	// each event as it happens, in order. It may report an event again. Watch
 	// goes on until ctx is done or the store fails, and returns the error.
 	Watch(ctx context.Context, tell func(BanEvent)) error
 }
@@ -39,8 +39,8 @@ type Shared interface {
 // it is somebody else's. Other keys are not concerned.
 var ErrKey = errors.New("the shared store holds data that is not ours under this key: remove it, or give robots a database of its own")
 
-// ErrWatch says that the store answers, but does not tell of bans. They hold all
-// the same, as long as the store can be asked. It is told of when a second
+// ErrWatch says that the store answers, but does not report bans. They hold all
+// the same, as long as the store can be asked. It is reported when a second
 // watch in a row has ended early.
 var ErrWatch = errors.New("the shared store does not tell of bans, so this node will not know them if the store is lost")
 
@@ -97,9 +97,9 @@ type Failover struct {
 //
 // Run calls tell with the error when the store is lost, and with nil when it is
 // back. The return of a store that was lost again within ten seconds of one is
-// told of when it has been well for that long, so that a store that comes and
-// goes is not told of over and over. An error that is [ErrKey] or [ErrWatch] is
-// of a store that is not lost; the former is told of once, and once more
+// reported when it has been well for that long, so that a store that comes and
+// goes is not reported over and over. An error that is [ErrKey] or [ErrWatch] is
+// of a store that is not lost; the former is reported once, and once more
 // after a loss. Calls of tell do not overlap.
 func NewFailover(shared Shared, local *Memory, tell func(error)) *Failover {
 	return &Failover{shared: shared, local: local, tell: tell, lost: make(chan error, 1)}
@@ -175,7 +175,7 @@ func (f *Failover) Lift(ctx context.Context, b Ban) error {
 }
 
 // Run looks after the store until ctx is done, and leaves nothing running. It
-// begins with a probe, so that a store that is not there is told of at once.
+// begins with a probe, so that a store that is not there is reported at once.
 // While the store is well, Run keeps a watch on bans; while it is lost, Run
 // probes it until it is back. Without Run a store that is lost stays lost. A
 // Failover has at most one Run at a time.

@@ -118,7 +118,7 @@ func banKeys(k ratelimit.Key, address string) (ban, offences string) {
 	return stem + banSuffix + who, stem + offencesSuffix + who
 }
 
-// Watch tells of the bans and lifts that the stream still holds, which are those of
+// Watch reports the bans and lifts that the stream still holds, which are those of
 // every ban in force unless there were more than ten thousand, and then of each
 // as it happens. It has a connection of its own, and goes on until ctx is done, the
 // Store is closed or the server fails, and returns why. A server that says nothing

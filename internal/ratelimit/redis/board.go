@@ -131,9 +131,9 @@ func (s *Store) push(ctx context.Context, p *publication, data []byte) error {
 	return nil
 }
 
-// Published tells of what each node has published that is not called except, one at a time. Where
-// that cannot be read it tells why; the error is [ratelimit.ErrKey] if it is not ours.
-// What is gone is not told of. The error that Published returns says that there may be more.
+// Published reports what each node has published that is not called except, one at a time. Where
+// that cannot be read it reports why; the error is [ratelimit.ErrKey] if it is not ours.
+// What is gone is left out. The error that Published returns says that there may be more.
 //
 // Each exchange with the server ends within five seconds, and there are many: ctx
 // should bound them.
