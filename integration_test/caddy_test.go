@@ -123,6 +123,11 @@ const prelude = `{
 }
 `
 
+// withGlobal is a Caddyfile with one more global option.
+func withGlobal(caddyfile, option string) string {
+	return strings.Replace(caddyfile, "{\n", "{\n"+option, 1)
+}
+
 // startWith runs a whole Caddyfile in the root of the repository until the test ends, and
 // returns when it answers.
 func startWith(tb testing.TB, caddyfile string, env map[string]string) *caddy {

@@ -53,6 +53,9 @@ func googleZone() testutil.DNSZone {
 	return z
 }
 
+// dnsOption is the global option that names the DNS server of a test.
+const dnsOption = "\trobots {\n\t\tresolver {$DNS}\n\t}\n"
+
 const dnsSites = standings + `
 (google) {
 	robots {
@@ -65,7 +68,6 @@ const dnsSites = standings + `
 			ROBOTS
 		serve
 		verify Googlebot dns googlebot.com
-		resolver {$DNS}
 		impostors {args[0]}
 	}
 	import standings
@@ -86,7 +88,6 @@ http://paced.test:{$PORT} {
 			Crawl-delay: 3600
 			ROBOTS
 		verify Googlebot dns googlebot.com
-		resolver {$DNS}
 		impostors observe
 	}
 	import standings
@@ -98,7 +99,7 @@ http://paced.test:{$PORT} {
 func startWithDNS(t *testing.T) (*caddy, *testutil.DNSServer) {
 	t.Helper()
 	dns := testutil.StartDNS(t, googleZone())
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
+	c := startWith(t, withGlobal(proxied, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
 	for _, address := range []string{realAddress, realAddress6, manyNamed} {
 		c.settle(t, "unnamed.test", address, "verified")
 	}
@@ -209,7 +210,7 @@ func TestASlowDNSRefusesNobodyAndIsBelievedLater(t *testing.T) {
 	z, answered := googleZone(), make(chan struct{})
 	z.Held = map[string]<-chan struct{}{slowReal: answered, slowFake: answered}
 	dns := testutil.StartDNS(t, z)
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
+	c := startWith(t, withGlobal(proxied, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
 
 	// As long as a look-up may take; a request waits a fraction of it.
 	const wholeLookUp = 5 * time.Second
@@ -239,7 +240,7 @@ func TestACrowdFromUnknownAddressesIsServedWhileTheDNSHangs(t *testing.T) {
 		z.Held[fmt.Sprintf("203.0.113.%d", i)] = nil // forever
 	}
 	dns := testutil.StartDNS(t, z)
-	c := startWith(t, proxied+dnsSites, map[string]string{"DNS": dns.Address})
+	c := startWith(t, withGlobal(proxied, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
 	answers := make(chan string, crowd)
 	for i := range crowd {
 		go func() {
@@ -259,20 +260,20 @@ func TestACrowdFromUnknownAddressesIsServedWhileTheDNSHangs(t *testing.T) {
 func TestADNSThatFailsRefusesNobody(t *testing.T) {
 	t.Parallel()
 	dns := testutil.StartDNS(t, googleZone())
-	c := startWith(t, proxied+dnsSites+`
+	c := startWith(t, withGlobal(proxied, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
+	alone := startWith(t, withGlobal(proxied, dnsOption)+standings+`
 http://nobody.test:{$PORT} {
 	robots {
 		verify Googlebot dns googlebot.com
-		resolver 127.0.0.1:{$CLOSED}
 		impostors refuse
 	}
 	import standings
 }
-`, map[string]string{"DNS": dns.Address, "CLOSED": freePort(t)})
+`, map[string]string{"DNS": "127.0.0.1:" + freePort(t)})
 	for range 3 {
 		c.expectFrom(t, failingPTR, "refuse.test", "/page", googlebot, 200, "unverified")
 		c.expectFrom(t, failingHost, "refuse.test", "/page", googlebot, 200, "unverified")
-		c.expectFrom(t, realAddress, "nobody.test", "/page", googlebot, 200, "unverified")
+		alone.expectFrom(t, realAddress, "nobody.test", "/page", googlebot, 200, "unverified")
 	}
 	// What fails is no reason to be judged as somebody else.
 	c.expectFrom(t, failingPTR, "unnamed.test", "/search", googlebot, 403, "")
@@ -284,7 +285,7 @@ http://nobody.test:{$PORT} {
 func TestAHeaderOfAStrangerProvesNothing(t *testing.T) {
 	t.Parallel()
 	dns := testutil.StartDNS(t, googleZone())
-	c := start(t, dnsSites, map[string]string{"DNS": dns.Address})
+	c := startWith(t, withGlobal(prelude, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
 	eventually(t, "a client at 127.0.0.1 that says it is Googlebot is refused", func() bool {
 		return c.ask(t, request{host: "refuse.test", path: "/page", agent: googlebot}.from(realAddress)).status == 403
 	})

@@ -12,7 +12,7 @@ import (
 // offences bring a ban in these tests.
 const offences = 4
 
-const banning = "ban 4 in 1m for 1h\n\t\t" + calmly
+const banning = "ban 4 in 1m for 1h"
 
 // spreads is how soon all Caddys know of a ban or that it is lifted.
 const spreads = time.Second
@@ -59,7 +59,7 @@ func (c *caddy) unban(t *testing.T, query string) (status int, body string) {
 }
 
 func TestOffencesAtBothCaddysBringOneBan(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences/2)
 	f.b.disobey(t, offences-offences/2-1)
 	for _, node := range f.both() {
@@ -80,7 +80,7 @@ func TestOffencesAtBothCaddysBringOneBan(t *testing.T) {
 }
 
 func TestABanHoldsAtAllCaddysThatAskRedisNothing(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	banned, before := time.Now(), judgements(t, f.redis)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, banned)
@@ -90,7 +90,7 @@ func TestABanHoldsAtAllCaddysThatAskRedisNothing(t *testing.T) {
 }
 
 func TestABanIsLiftedAtAllCaddys(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
 	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusNoContent {
@@ -110,21 +110,21 @@ func TestABanIsLiftedAtAllCaddys(t *testing.T) {
 }
 
 func TestACaddyThatStartsLaterKnowsTheBans(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
-	late := f.join(t, banning)
+	late := f.join(t, calmly, banning)
 	late.learns(t, "a ban of before is known", 403, time.Now())
 	if status, body := late.unban(t, "robot=roguebot"); status != http.StatusNoContent {
 		t.Fatalf("DELETE: got %d %q, want 204", status, body)
 	}
 	f.a.learns(t, "the ban is lifted by the late one", 200, time.Now())
-	later := f.join(t, banning)
+	later := f.join(t, calmly, banning)
 	watched(t, f.redis, 4)
 	later.expect(t, fleetHost, "/page", rogueBot, 200)
 }
 
 func TestACaddyThatWasAwayKnowsThatABanWasLifted(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
 	f.a.end(t, syscall.SIGTERM)
@@ -136,7 +136,7 @@ func TestACaddyThatWasAwayKnowsThatABanWasLifted(t *testing.T) {
 }
 
 func TestBansHoldWhileRedisIsLostAndAfterItHasForgottenThem(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
 	f.server.Kill()
@@ -156,7 +156,7 @@ func TestBansHoldWhileRedisIsLostAndAfterItHasForgottenThem(t *testing.T) {
 }
 
 func TestLiftingABanWithoutRedisSaysWhereItHoldsStill(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
 	f.server.Kill()
@@ -171,7 +171,7 @@ func TestLiftingABanWithoutRedisSaysWhereItHoldsStill(t *testing.T) {
 }
 
 func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.server.Pause()
 	begun := time.Now()
@@ -188,7 +188,7 @@ func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
 }
 
 func TestOnlyWhatHasAPaceAsksRedis(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	before := judgements(t, f.redis)
 	for range 50 {
 		for _, node := range f.both() {

@@ -47,7 +47,7 @@ func TestACaddyThatCrashedKnowsWhatTheFleetServed(t *testing.T) {
 
 // Requests are held by the Caddy they came to, and it is in Redis that they meet.
 func TestAFleetHoldsRequestsAtBothCaddysAndServesThemAll(t *testing.T) {
-	f := startFleet(t, "too_fast wait 30s\n\t\t"+calmly)
+	f := startFleet(t, calmly, "too_fast wait 30s")
 	const each = 8
 	begun := time.Now()
 	var held sync.WaitGroup

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// reloadWith puts the site with other options in force.
-func (c *caddy) reloadWith(t *testing.T, options string) {
+// reloadWith puts another fleetConfig in force.
+func (c *caddy) reloadWith(t *testing.T, share string, options ...string) {
 	t.Helper()
-	if status, body, err := c.load(fleetSite(options)); err != nil || status != 200 {
+	if status, body, err := c.loadWhole(fleetConfig(share, options...)); err != nil || status != 200 {
 		t.Fatalf("reload: got status %d, error %v: %s", status, err, body)
 	}
 }
@@ -24,7 +24,7 @@ func TestAReloadKeepsConnectionsAndPace(t *testing.T) {
 	h := f.hammer(persistent, 1, tenthBot, chrome)
 	for n := range 10 {
 		time.Sleep(aWhile / 10)
-		f.a.reloadWith(t, fmt.Sprintf("refresh %dm\n\t\t%s", 2+n, calmly))
+		f.a.reloadWith(t, calmly, fmt.Sprintf("refresh %dm", 2+n))
 		f.a.expect(t, fleetHost, "/page", hourBotNumber(1), 429)
 	}
 	h.end(t)
@@ -73,12 +73,12 @@ func TestAReloadReadsTheURLAnew(t *testing.T) {
 	first, second := startRedis(t), startRedis(t)
 	file := filepath.Join(t.TempDir(), "url")
 	write(t, file, first.URL())
-	options := "share {file." + file + "} within 5s"
-	f := startFleetAt(t, first, first.URL(), options)
+	share := "share {file." + file + "} within 5s"
+	f := startFleetAt(t, first, first.URL(), share)
 	watched(t, f.redis, 2)
 	write(t, file, second.URL())
 	for _, node := range f.both() {
-		node.reloadWith(t, "refresh 2m\n\t\t"+options)
+		node.reloadWith(t, share, "refresh 2m")
 	}
 	watched(t, redisClient(t, second.URL()), 2)
 	f.expectShared(t, hourBotNumber(1))
@@ -87,9 +87,9 @@ func TestAReloadReadsTheURLAnew(t *testing.T) {
 func TestAConfigThatIsRefusedLeavesTheFleetAndItsLogAsTheyAre(t *testing.T) {
 	f := startFleet(t, calmly)
 	elsewhere := filepath.Join(t.TempDir(), "log")
-	global := strings.Replace(prelude, "{\n", "{\n\tlog {\n\t\toutput file "+elsewhere+"\n\t}\n", 1)
+	moved := withGlobal(fleetConfig(calmly), "\tlog {\n\t\toutput file "+elsewhere+"\n\t}\n")
 	const foreign = "http://:{$PORT2} {\n\tbind 192.0.2.1\n}\n" // an address of nobody's
-	status, body, err := f.a.loadWhole(global + fleetSite(calmly) + foreign)
+	status, body, err := f.a.loadWhole(moved + foreign)
 	if err != nil || status == 200 || !strings.Contains(body, "192.0.2.1") {
 		t.Fatalf("got status %d, error %v, %s; want a refusal that mentions 192.0.2.1", status, err, body)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +29,14 @@ const (
 	rogueBot = "RogueBot/1.0" // has no pace, and a path that is closed to it
 )
 
-// fleetSite is the site of a fleet, with these options of robots.
-func fleetSite(options string) string {
-	return `
+// fleetConfig is the Caddyfile of a fleet that shares as said, not at all if that is "", and
+// whose site has these options of robots.
+func fleetConfig(share string, options ...string) string {
+	global := prelude
+	if share != "" {
+		global = withGlobal(prelude, "\trobots {\n\t\t"+share+"\n\t}\n")
+	}
+	return global + `
 http://:{$PORT} {
 	robots {
 		source text <<ROBOTS
@@ -46,7 +52,7 @@ http://:{$PORT} {
 			User-agent: RogueBot
 			Disallow: /private/
 			ROBOTS
-		` + options + `
+		` + strings.Join(options, "\n\t\t") + `
 	}
 	respond "page"
 }
@@ -83,29 +89,29 @@ func startRedisTLS(t *testing.T) *redistest.Server {
 	return redistest.StartTLS(t)
 }
 
-// startFleet runs a fleet with these options of robots until the test ends, and returns
-// when both share.
-func startFleet(t *testing.T, options string) *fleet {
+// startFleet runs a fleet until the test ends, as fleetConfig says, and returns when both
+// share.
+func startFleet(t *testing.T, share string, options ...string) *fleet {
 	t.Helper()
 	server := startRedis(t)
-	f := startFleetAt(t, server, server.URL(), options)
+	f := startFleetAt(t, server, server.URL(), share, options...)
 	watched(t, f.redis, 2)
 	return f
 }
 
 // startFleetAt is startFleet for a server that is reached at a URL, and that need not
 // answer.
-func startFleetAt(t *testing.T, server *redistest.Server, url, options string) *fleet {
+func startFleetAt(t *testing.T, server *redistest.Server, url, share string, options ...string) *fleet {
 	t.Helper()
 	f := &fleet{server: server, url: url, redis: redisClient(t, url)}
-	f.a, f.b = f.join(t, options), f.join(t, options)
+	f.a, f.b = f.join(t, share, options...), f.join(t, share, options...)
 	return f
 }
 
 // join runs one more Caddy.
-func (f *fleet) join(t *testing.T, options string) *caddy {
+func (f *fleet) join(t *testing.T, share string, options ...string) *caddy {
 	t.Helper()
-	return start(t, fleetSite(options), map[string]string{"REDIS_URL": f.url})
+	return startWith(t, fleetConfig(share, options...), map[string]string{"REDIS_URL": f.url})
 }
 
 func (f *fleet) both() []*caddy { return []*caddy{f.a, f.b} }

@@ -59,7 +59,7 @@ func TestForeignDataUnderOneKeyConcernsThatRobotAlone(t *testing.T) {
 }
 
 func TestForeignDataInPlaceOfTheStreamOfBansConcernsThatAlone(t *testing.T) {
-	f := startFleet(t, banning)
+	f := startFleet(t, calmly, banning)
 	const stream, foreign = "caddy-robots:bans", "not ours"
 	if err := f.redis.Set(t.Context(), stream, foreign, 0).Err(); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestARedisThatHangsDelaysNoStartReloadOrStop(t *testing.T) {
 		}
 	}
 	bounded("a reload", slack, func() {
-		if status, body, err := f.a.load(fleetSite(sharing + "\n\t\tobserve")); err != nil || status != 200 {
+		if status, body, err := f.a.loadWhole(fleetConfig(sharing, "observe")); err != nil || status != 200 {
 			t.Fatalf("reload: got status %d, error %v: %s", status, err, body)
 		}
 	})

@@ -86,7 +86,7 @@ func TestAURLThatIsWrongIsRefusedWithoutItsPassword(t *testing.T) {
 		"redis://:" + password + "%zz@127.0.0.1:6379",
 		"redis://:" + password + "@127.0.0.1:6379?no_such=option",
 	} {
-		status, body, err := f.a.load(fleetSite("share " + address))
+		status, body, err := f.a.loadWhole(fleetConfig("share " + address))
 		if err != nil || status != 400 || !strings.Contains(body, "share") {
 			t.Errorf("loading %s: got status %d, error %v, %s; want 400 and a mention of share", address, status, err, body)
 		}
@@ -100,7 +100,7 @@ func TestAURLThatIsWrongIsRefusedWithoutItsPassword(t *testing.T) {
 
 func TestAURLWhosePlaceholderIsNotSetIsRefused(t *testing.T) {
 	f := startFleet(t, calmly)
-	status, body, err := f.a.load(fleetSite("share {env.NO_SUCH_URL}"))
+	status, body, err := f.a.loadWhole(fleetConfig("share {env.NO_SUCH_URL}"))
 	if err != nil || status != 400 || !strings.Contains(body, "NO_SUCH_URL") {
 		t.Errorf("got status %d, error %v, %s; want 400 and a mention of NO_SUCH_URL", status, err, body)
 	}

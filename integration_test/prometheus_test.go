@@ -22,9 +22,10 @@ const (
 	alertTestsFile = "../docs/monitoring/alerts_test.yml"
 )
 
-// watchedSites have something to show in every panel of the dashboard. Addresses of this
-// machine are Googlebot's and not bingbot's, a file is missing, and nobody is at the Redis.
-const watchedSites = `
+// watchedCaddyfile is one whose sites have something to show in every panel of the dashboard.
+// Addresses of this machine are Googlebot's and not bingbot's, a file is missing, and nobody is
+// at the Redis.
+var watchedCaddyfile = withGlobal(prelude, "\trobots {\n\t\tshare redis://:secret@127.0.0.1:1\n\t}\n") + `
 http://shop.example:{$PORT} {
 	robots {
 		source text <<ROBOTS
@@ -40,7 +41,6 @@ http://shop.example:{$PORT} {
 		verify Googlebot ranges 127.0.0.0/8
 		verify bingbot ranges 192.0.2.0/24
 		ban 3 in 1m for 1h
-		share redis://:secret@127.0.0.1:1
 		refresh 1s
 	}
 	respond "page"
@@ -197,7 +197,7 @@ func dashboardQueries(t *testing.T) map[string]string {
 }
 
 func TestPrometheusShowsWhatRobotsDo(t *testing.T) {
-	c := start(t, watchedSites, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
+	c := startWith(t, watchedCaddyfile, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
 	p := startPrometheus(t, c)
 
 	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
@@ -289,7 +289,7 @@ func TestPrometheusShowsWhatRobotsDo(t *testing.T) {
 	t.Run("counters survive a reload", func(t *testing.T) {
 		const counted = `sum(caddy_robots_requests_total)`
 		before := p.count(t, c, counted)
-		if status, body, err := c.load(watchedSites + "\n# another text, another config\nhttp://new.example:{$PORT} {\n\trespond \"new\"\n}\n"); err != nil || status != http.StatusOK {
+		if status, body, err := c.loadWhole(watchedCaddyfile + "\n# another text, another config\nhttp://new.example:{$PORT} {\n\trespond \"new\"\n}\n"); err != nil || status != http.StatusOK {
 			t.Fatalf("loading the config: %d %s, %v", status, body, err)
 		}
 		c.expect(t, "shop.example", "/", googlebot, 200)
@@ -320,7 +320,7 @@ func (p *prometheus) count(t *testing.T, c *caddy, expression string) float64 {
 
 func TestPromtoolAcceptsWhatWeGiveIt(t *testing.T) {
 	need(t, "promtool")
-	c := start(t, watchedSites, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
+	c := startWith(t, watchedCaddyfile, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
 	c.expect(t, "shop.example", "/", gptbot, 200)
 	c.expect(t, "shop.example", "/robots.txt", gptbot, 200)
 	c.expect(t, "shop.example", "/", bingbot, 200)
@@ -350,7 +350,7 @@ func TestTheReferenceNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := start(t, watchedSites, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
+	c := startWith(t, watchedCaddyfile, map[string]string{"MISSING": filepath.Join(t.TempDir(), "missing.txt")})
 	c.expect(t, "shop.example", "/", gptbot, 200)
 	c.expect(t, "shop.example", "/robots.txt", gptbot, 200)
 	names := make(map[string]bool)

@@ -39,6 +39,10 @@ const (
 			User-agent: RogueBot
 			Disallow: /private/
 	`
+	// What configs share by in turn, each with connections of its own.
+	soakShare    = "{env.REDIS_URL} within 5s"
+	soakShareToo = "{env.REDIS_URL} within 6s"
+
 	soakVerify = "User-agent: Googlebot\nDisallow: /search\nUser-agent: *\nDisallow: /private/\n"
 	soakOthers = "User-agent: GPTBot\nDisallow: /private/\nDisallow: /*.pdf$\nUser-agent: *\nCrawl-delay: 1\nDisallow: /private/\n"
 )
@@ -50,6 +54,10 @@ const soakConfig = `{
 	auto_https off
 	grace_period 2s
 	metrics
+	robots {
+		resolver {$DNS}
+		share {share}
+	}
 	servers {
 		protocols h1
 		trusted_proxies static 127.0.0.1/32
@@ -97,7 +105,6 @@ http://verify.test:{$PORT} {
 {verified}
 			ROBOTS
 		verify Googlebot dns googlebot.com
-		resolver {$DNS}
 		serve
 	}
 	import standings
@@ -118,7 +125,6 @@ http://pace.test:{$PORT} {
 http://share.pace.test:{$PORT} {
 	robots {
 		source text <<ROBOTS` + soakPace + `		ROBOTS
-		share {env.REDIS_URL} within 5s
 	}
 	respond "page"
 }
@@ -126,7 +132,6 @@ http://share.ban.test:{$PORT} {
 	robots {
 		source text <<ROBOTS` + soakPace + `		ROBOTS
 		ban 5 in 1m for 2s
-		share {env.REDIS_URL} within 5s
 	}
 	respond "page"
 }
@@ -155,8 +160,8 @@ http://:{$PORT} {
 }
 `
 
-// more is a site that every other config has: what belongs to it comes and goes, a fleet and
-// a file of its own among it.
+// more is a site that every other config has: what belongs to it comes and goes, a file of its
+// own among it.
 const more = `
 http://more.test:{$PORT} {
 	robots {
@@ -164,10 +169,8 @@ http://more.test:{$PORT} {
 		source url {$UPSTREAM}/robots.txt
 		refresh 2s
 		verify Googlebot dns googlebot.com
-		resolver {$DNS}
 		ban 3 in 1m for 1h
 		default_pace 1/1m
-		share {env.REDIS_URL} within 1s
 		announce content_usage sitemap
 		trap /private/trap/
 		unnamed clients
@@ -184,17 +187,17 @@ func configCreed(n int64) *creed {
 
 // config is config n. The first one alone logs that it is served.
 func config(n int64) string {
-	level, refresh, other := "WARN", "1s", ""
+	level, refresh, other, share := "WARN", "1s", "", soakShare
 	if n == 0 {
 		level = "INFO"
 	}
 	if n%2 == 1 {
-		other = more
+		other, share = more, soakShareToo
 	}
 	if n%3 == 1 {
 		refresh = "3s"
 	}
-	return strings.NewReplacer("{config}", fmt.Sprint(n), "{level}", level, "{refresh}", refresh, "{more}", other,
+	return strings.NewReplacer("{config}", fmt.Sprint(n), "{level}", level, "{refresh}", refresh, "{share}", share, "{more}", other,
 		"{text}", indented(configCreed(n).text), "{verified}", indented(soakVerify), "{others}", indented(soakOthers)).Replace(soakConfig)
 }
 
@@ -210,7 +213,7 @@ func brokenConfig(n int64) (text, mention string) {
 	case 0:
 		return config(n) + "http://wrong.test:{$PORT} {\n\trobots {\n\t\tdialect klingon\n\t}\n}\n", "klingon"
 	case 1:
-		return config(n) + "http://wrong.test:{$PORT} {\n\trobots {\n\t\tshare {env.NO_SUCH_URL}\n\t}\n}\n", "NO_SUCH_URL"
+		return strings.Replace(config(n), "{env.REDIS_URL}", "{env.NO_SUCH_URL}", 1), "NO_SUCH_URL"
 	default:
 		return config(n) + "http://:{$PORT2} {\n\tbind 192.0.2.1\n\trobots\n}\n", "192.0.2.1"
 	}
