@@ -79,7 +79,8 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 
 // Provision takes hold of what the process remembers.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.log = ctx, ctx.Logger()
+	// One logger for all that robots says, whichever part says it.
+	a.ctx, a.log = ctx, ctx.Logger(new(Handler))
 	a.readers = make(chan struct{}, maxReaders)
 	if err := a.Validate(); err != nil {
 		return err
