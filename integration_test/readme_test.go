@@ -3,7 +3,6 @@ package integration
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -119,10 +118,7 @@ func TestCaddyfilesInTheDocumentsAdapt(t *testing.T) {
 		}
 		for _, m := range fence.FindAllSubmatch(text, -1) {
 			adapted++
-			config := filepath.Join(t.TempDir(), "Caddyfile")
-			write(t, config, string(m[1]))
-			adapt := exec.Command(caddyBinary(t), "adapt", "--config", config, "--adapter", "caddyfile")
-			if out, err := adapt.CombinedOutput(); err != nil || !strings.Contains(string(out), `"handler":"robots"`) {
+			if _, out, err := adapt(t, string(m[1])); err != nil || !strings.Contains(out, `"handler":"robots"`) {
 				t.Errorf("%s: this block does not adapt to a site with robots: error %v\n%s%s", name, err, m[1], out)
 			}
 		}
