@@ -156,11 +156,6 @@ func (s *announcer) FlushError() error {
 
 // Interface guards
 var (
-	_ http.ResponseWriter             = (*announcer)(nil)
-	_ io.ReaderFrom                   = (*announcer)(nil)
-	_ http.Pusher                     = (*announcer)(nil)
-	_ interface{ FlushError() error } = (*announcer)(nil)
-	_ interface {
-		Unwrap() http.ResponseWriter
-	} = (*announcer)(nil)
+	_ http.ResponseWriter = (*announcer)(nil)
+	_ io.ReaderFrom       = (*announcer)(nil)
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -77,10 +76,18 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "robots", New: func() caddy.Module { return new(App) }}
 }
 
+// handlerModule is the module under whose name everything is logged.
+type handlerModule struct{}
+
+// CaddyModule returns the Caddy module information.
+func (handlerModule) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.robots"}
+}
+
 // Provision takes hold of what the process remembers.
 func (a *App) Provision(ctx caddy.Context) error {
 	// One logger for all that robots says, whichever part says it.
-	a.ctx, a.log = ctx, ctx.Logger(new(Handler))
+	a.ctx, a.log = ctx, ctx.Logger(handlerModule{})
 	a.readers = make(chan struct{}, maxReaders)
 	if err := a.Validate(); err != nil {
 		return err
@@ -292,9 +299,6 @@ func nodeName() (string, error) {
 	}
 	return id.String(), nil
 }
-
-// nodeNameFile is where Caddy keeps that name.
-func nodeNameFile() string { return filepath.Join(caddy.AppDataDir(), "instance.uuid") }
 
 // Interface guards
 var (

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -82,7 +83,7 @@ func (a *App) acquire() (err error) {
 	a.publisher = simple("publisher", func() any {
 		return &fleet.Publisher{
 			Own: a.ledger.Ledger, Complete: a.ledger.Keeper.Complete, Revision: a.ledger.Revision,
-			Name: nodeName, NameFile: nodeNameFile(),
+			Name: nodeName, NameFile: filepath.Join(caddy.AppDataDir(), "instance.uuid"),
 		}
 	}).(*fleet.Publisher)
 	a.dns, _ = hold(a, "dns "+a.Resolver, func() (*dns.Verifier, func() error, error) {
