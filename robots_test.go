@@ -304,7 +304,8 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 }
 
 // The links of documents lead somewhere, and the files that the tour of CONTRIBUTING.md names exist.
-// A name without a folder is of a file beside the one named before, or at the top.
+// A name without a folder is of a file beside the one named before, or at the top. What the tour
+// says is in a file is declared there.
 func TestEveryFileThatADocumentNamesExists(t *testing.T) {
 	docs, err := filepath.Glob("docs/*.md")
 	if err != nil || len(docs) < 5 {
@@ -339,6 +340,13 @@ func TestEveryFileThatADocumentNamesExists(t *testing.T) {
 		_, top := os.Stat(m[1])
 		if _, beside := os.Stat(filepath.Join(folder, m[1])); top != nil && beside != nil {
 			t.Errorf("the tour in CONTRIBUTING.md names %s, which is not there", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("`(?:\\w+\\.)?(\\w+)` (?:in|of) `([\\w/]+\\.go)`").FindAllStringSubmatch(tour, -1) {
+		text, err := os.ReadFile(m[2])
+		declared := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var )` + m[1] + `\b`)
+		if err != nil || !declared.Match(text) {
+			t.Errorf("the tour in CONTRIBUTING.md says that %s is in %s, and it is not", m[1], m[2])
 		}
 	}
 }

@@ -8,7 +8,8 @@
 // keeps the ledger.
 //
 //   - app.go, process.go: what the process has once, and what outlives a config reload.
-//   - handler.go, options.go, caddyfile.go, verify.go: the directive and what its options mean.
+//   - handler.go, options.go, verify.go: the directive and what its options mean.
+//   - caddyfile.go: how the directive and the global option are read.
 //   - servehttp.go, requeststate.go: one request, from when it comes to its answer.
 //   - refusal.go, announce.go, robotstxt.go: the answers.
 //   - observers.go: what the owner sees of a request: log, placeholders, events, metrics, ledger.
