@@ -49,10 +49,9 @@ func (s *soak) redisStarts() {
 	s.redisAt.Store(time.Now().Add(redisSettles).UnixNano())
 }
 
-// calm tells whether a site counts in one place, and did since a moment.
-func (s *soak) calm(host string, since time.Time) bool {
-	return host != fleetPace && host != fleetBan || since.UnixNano() > s.redisAt.Load()
-}
+// calm reports whether paces and bans are counted in one place, Redis or this Caddy, and were
+// since a moment.
+func (s *soak) calm(since time.Time) bool { return since.UnixNano() > s.redisAt.Load() }
 
 // reload puts config n in force.
 func (s *soak) reload(n int64) {

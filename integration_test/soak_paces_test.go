@@ -33,7 +33,6 @@ type paced struct {
 func soakPaced() []*paced {
 	return []*paced{
 		{host: paceHost, agent: hammerBot, delay: soakDelay, tolerance: 0.02},
-		{host: fleetPace, agent: hammerBot, delay: soakDelay, tolerance: 0.02},
 		// Who is held may be let in a fifth too early.
 		{host: waitHost, agent: "WaitBot/1.0", delay: waitDelay, tolerance: 0.25, held: true},
 	}
@@ -111,7 +110,7 @@ func (s *soak) comeTwice(host string, stop <-chan struct{}) {
 				break
 			}
 			s.pacers.count(a.status)
-			strict := s.calm(host, begun)
+			strict := s.calm(begun)
 			if a.status != want && (strict || a.status != http.StatusOK) {
 				s.wrong("%s for %q: got %d, want %d", host, q.agent, a.status, want)
 			}
@@ -134,7 +133,7 @@ func (s *soak) disobey(host string, stop <-chan struct{}) {
 
 		begun := time.Now()
 		always := func() bool { return true }
-		whileBanned := func() bool { return s.calm(host, begun) && time.Since(begun) < banTime }
+		whileBanned := func() bool { return s.calm(begun) && time.Since(begun) < banTime }
 		s.expect(web, rogue, http.StatusOK, always)
 		for range banAfter {
 			s.expect(web, private, http.StatusForbidden, always)

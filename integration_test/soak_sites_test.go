@@ -17,9 +17,7 @@ const (
 	verifyHost = "verify.test" // Googlebot is verified
 	paceHost   = "pace.test"
 	banHost    = "ban.test"
-	fleetPace  = "share.pace.test" // with the pace in Redis
-	fleetBan   = "share.ban.test"  // with the bans there
-	waitHost   = "wait.test"       // who comes too early is held
+	waitHost   = "wait.test" // who comes too early is held
 	reportHost = "report.test"
 
 	hammerBot = "HammerBot/1.0" // asks without a pause
@@ -119,19 +117,6 @@ http://ban.test:{$PORT} {
 http://pace.test:{$PORT} {
 	robots {
 		source text <<ROBOTS` + soakPace + `		ROBOTS
-	}
-	respond "page"
-}
-http://share.pace.test:{$PORT} {
-	robots {
-		source text <<ROBOTS` + soakPace + `		ROBOTS
-	}
-	respond "page"
-}
-http://share.ban.test:{$PORT} {
-	robots {
-		source text <<ROBOTS` + soakPace + `		ROBOTS
-		ban 5 in 1m for 2s
 	}
 	respond "page"
 }

@@ -133,13 +133,9 @@ func (s *soak) run(length time.Duration) {
 			load.Go(func() { s.hammer(p, stop) })
 		}
 	}
-	for _, host := range []string{paceHost, fleetPace} {
-		load.Go(func() { s.keepPace(host, stop) })
-		load.Go(func() { s.comeTwice(host, stop) })
-	}
-	for _, host := range []string{banHost, fleetBan} {
-		load.Go(func() { s.disobey(host, stop) })
-	}
+	load.Go(func() { s.keepPace(paceHost, stop) })
+	load.Go(func() { s.comeTwice(paceHost, stop) })
+	load.Go(func() { s.disobey(banHost, stop) })
 	for range floods {
 		load.Go(func() { s.flood(stop) })
 	}
@@ -177,8 +173,7 @@ func (s *soak) expectTroubles() {
 	}
 	for _, what := range []string{
 		fileHost, textHost, urlHost, verifyHost, "hosts that are made up", "robots that keep their pace",
-		"robots that come twice at " + paceHost, "robots that come twice at " + fleetPace,
-		"robots that are banned at " + banHost, "robots that are banned at " + fleetBan,
+		"robots that come twice at " + paceHost, "robots that are banned at " + banHost,
 	} {
 		if c := s.checks[what]; c == nil || c.exact == 0 {
 			s.t.Errorf("the twin had nothing to say of %s", what)
