@@ -17,9 +17,9 @@ func ExampleIdentify() {
 		fmt.Printf("%s %q %q\n", who.Class, who.Name, who.Products)
 	}
 	// Output:
-	// robot "GPTBot" ["Mozilla" "AppleWebKit" "GPTBot"]
+	// robot "GPTBot" ["GPTBot"]
 	// app "curl" ["curl"]
-	// browser "" ["Mozilla" "AppleWebKit" "Chrome" "Mobile" "Safari"]
+	// browser "" []
 	// unstated "" []
 }
 
@@ -42,13 +42,13 @@ func ExampleCache() {
 }
 
 func ExampleTokenAdvice() {
-	for _, token := range []string{"Google-Extended", "bot"} {
+	for _, token := range []string{"Google-Extended", "google"} {
 		what, instead := crawler.TokenAdvice(token)
 		fmt.Printf("%s: %s. %s.\n", token, what, instead)
 	}
 	// Output:
 	// Google-Extended: "Google-Extended" is a control token: no request carries it, so nothing can be enforced by it. keep it for those who read it, and write a record for "Googlebot" to bind the requests.
-	// bot: "bot" occurs in the User-Agents of many robots, and binds all that no longer token names. write the robot's whole name, or "*" for all robots.
+	// google: "google" occurs in the User-Agents of many robots, and binds all that no longer token names. write the robot's whole name, or "*" for all robots.
 }
 
 func ExampleWellKnown() {

@@ -187,6 +187,16 @@ var (
 var (
 	findNobody = &finding{Warning, "the User-agent line names no robot",
 		"write the robot's name, or * for every robot that no other record names"}
+	findCommonWord = &finding{Warning, `"{text}" is a word that many robots or browsers use of themselves; it binds only a robot that is called just that`,
+		"write the robot's name, or * for every robot that no other record names"}
+	findBrowser = &finding{Warning, `"{text}" is the User-Agent of a browser and names no robot; it binds nobody`,
+		"write the robot's name, or * for every robot that no other record names"}
+	findUserAgent = &finding{Warning, `"{text}" is a whole User-Agent; it is read as the name of the robot in it`,
+		`write "User-agent: {fix}"`}
+	findList = &finding{Warning, `"{text}" is a list; each robot in it is named, but by many readers none of them is`,
+		`write a line of its own for each: "User-agent: {fix}"`}
+	findNoName = &finding{Warning, `"{text}" can bind nobody: no robot's name holds quotes, semicolons or stars, or is an address`,
+		`write "User-agent: {fix}"`}
 	findNoRecord = &finding{Warning, "{field} stands before any User-agent line and binds nobody",
 		`write "User-agent: *" above it`}
 	findAfterBlank = &finding{Warning, "the blank line {number} ended the record, so {field} binds nobody",

@@ -123,23 +123,21 @@ func (p *parser) userAgent(l *line) {
 		p.group, p.body = p.groups.Put(Group{Line: l.number}), false
 		p.file.Groups = append(p.file.Groups, p.group)
 	}
-	name := tokenOf(l.value)
-	if name == "" {
-		// The record stays open for its rules, so that they do not fall on the
-		// record before.
-		p.report(l.number, findNobody, detail{})
+	// Without a token the record stays open for its rules, so that they do not fall on the
+	// record before.
+	tokens, f, fix := tokensOf(l.value, l.number)
+	if f != nil {
+		p.report(l.number, f, detail{text: l.value, fix: fix})
+	}
+	if p.group.Tokens == nil && len(tokens) == 1 {
+		p.group.Tokens = p.tokens.List(tokens[0]) // most records have one
 		return
 	}
-	token := Token{Value: name, Text: l.value, Line: l.number}
-	if p.group.Tokens == nil {
-		p.group.Tokens = p.tokens.List(token) // most records have one
-		return
-	}
-	p.group.Tokens = append(p.group.Tokens, token)
+	p.group.Tokens = append(p.group.Tokens, tokens...)
 }
 
-// tokenOf returns the robot that the value of a User-agent line names: what
-// stands before the first slash, without the stars that some put behind it.
+// tokenOf returns the robot that the value of a User-agent line names, if it is neither a list
+// nor a whole User-Agent: what stands before the first slash, without the stars that some put behind it.
 func tokenOf(value string) string {
 	name, _, _ := strings.Cut(value, "/")
 	name = trim(name)

@@ -23,14 +23,15 @@ type Policy struct {
 // Robot is what is known of a robot when its record is looked for. The zero
 // value finds no record.
 type Robot struct {
-	// UserAgent is the User-Agent header. Of a browser-shaped one the caller
-	// leaves out the comment on the platform, which names devices.
+	// UserAgent is what the robot says of itself: its User-Agent header, from which the
+	// caller leaves out the products of browsers and engines, addresses, e-mail, and the
+	// comment on the platform of a browser-shaped one, which names devices.
 	UserAgent string
-	// Name is the robot's own name, such as "GPTBot". Only the dialects of 1994
-	// and 1996 use it.
+	// Name is the robot's own name, such as "GPTBot". A token that is a common word has
+	// to equal it, and the dialects of 1994 and 1996 look for it in User-agent lines.
 	Name string
-	// Products are the product tokens that the robot sends, without versions.
-	// Only MatchToken uses them.
+	// Products are the product tokens that the robot sends, without versions and without
+	// those of browsers. MatchToken uses them, and FindProgram.
 	Products []string
 }
 
@@ -88,7 +89,7 @@ func (p *Policy) merge(f *File, set *recordSet) {
 		words = append(words, index.Word{Text: n.text, Rank: uint32(len(p.bindings))})
 		p.bindings = append(p.bindings, b)
 	}
-	p.tokens.words = index.NewWords(words)
+	p.tokens.index(words)
 }
 
 // namedIn returns the tokens of the file in the order of their first places.
@@ -166,7 +167,7 @@ func (p *Policy) inOrder(f *File, set *recordSet) {
 			values = append(values, t.Text)
 		}
 	}
-	p.tokens.words = index.NewWords(words)
+	p.tokens.index(words)
 	p.tokens.lines = newUserAgentLines(values)
 }
 
@@ -179,17 +180,41 @@ func (p *Policy) Find(r Robot) *Binding {
 	return p.binding(p.tokens.find(r))
 }
 
+// FindProgram returns the record that names r, an app, a library or a service, nil when none
+// does: one with a token that equals one of its product tokens or is its beginning before a
+// hyphen ("libwww" and "libwww-perl"). With whole, and with MatchToken, only equal tokens
+// count. It never returns the default record.
+func (p *Policy) FindProgram(r Robot, whole bool) *Binding {
+	if p == nil {
+		return nil
+	}
+	return p.binding(p.tokens.program(r, whole))
+}
+
 // Names reports whether the token, of the policy's file, names r: whether Find would find
 // a record for r if the file named nobody else. A token of "*" names no robot.
 func (p *Policy) Names(t Token, r Robot) bool {
+	alone, ok := p.alone(t)
+	return ok && alone.find(r) != index.NoWord
+}
+
+// NamesProgram is Names for an app, a library or a service, as FindProgram has it.
+func (p *Policy) NamesProgram(t Token, r Robot, whole bool) bool {
+	alone, ok := p.alone(t)
+	return ok && alone.program(r, whole) != index.NoWord
+}
+
+// alone returns the tokens of a file that has only t; not ok if t names no robot.
+func (p *Policy) alone(t Token) (alone Tokens, ok bool) {
 	if p == nil || t.Value == "*" || t.Value == "" {
-		return false
+		return alone, false
 	}
-	alone := Tokens{match: p.tokens.match, words: index.NewWords([]index.Word{{Text: fold(t.Value)}})}
+	alone.match = p.tokens.match
+	alone.index([]index.Word{{Text: fold(t.Value)}})
 	if p.dialect != RFC9309 {
 		alone.lines = newUserAgentLines([]string{t.Text})
 	}
-	return alone.find(r) != index.NoWord
+	return alone, true
 }
 
 // Named returns the record whose token is token, without regard to case, or nil.
@@ -198,7 +223,7 @@ func (p *Policy) Named(token string) *Binding {
 	if p == nil || len(p.bindings) == 0 {
 		return nil
 	}
-	return p.binding(p.tokens.words.Exact(token))
+	return p.binding(p.tokens.exact(token))
 }
 
 func (p *Policy) binding(rank uint32) *Binding {

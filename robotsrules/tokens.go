@@ -14,14 +14,16 @@ import (
 // whoever has names of robots and no robots.txt. It is immutable and safe for concurrent
 // use. The zero value and nil name no robot.
 type Tokens struct {
-	match Match
-	words *index.Words // the tokens by rank; nil for none
-	lines userAgentLines
-	place []int // of each rank, the place among the values of NewTokens
+	match  Match
+	words  *index.Words // the names of robots by rank; nil for none
+	common *index.Words // the tokens that are common words, by rank; nil for none
+	lines  userAgentLines
+	place  []int // of each rank, the place among the values of NewTokens
 }
 
 // NewTokens makes Tokens of the values, each of which is as that of a User-agent line: a
-// version behind a slash is left out, and "*" and "" name no robot. Of equal tokens the
+// version behind a slash is left out, and "*" and "" name no robot. (A value is one token:
+// lists with commas are for robots.txt.) Of equal tokens the
 // first counts.
 func NewTokens(values []string, m Match) *Tokens {
 	var all []index.Word
@@ -38,8 +40,41 @@ func NewTokens(values []string, m Match) *Tokens {
 	for rank := range all {
 		t.place[rank], all[rank].Rank = int(all[rank].Rank), uint32(rank)
 	}
-	t.words = index.NewWords(all)
+	t.index(all)
 	return t
+}
+
+// index makes the tokens ready to be found. Words that are no robot's name are kept apart.
+func (t *Tokens) index(all []index.Word) {
+	names := make([]index.Word, 0, len(all))
+	var common []index.Word
+	for _, w := range all {
+		if isCommonWord(w.Text) {
+			common = append(common, w)
+		} else {
+			names = append(names, w)
+		}
+	}
+	t.words = index.NewWords(names)
+	if common != nil {
+		t.common = index.NewWords(common)
+	}
+}
+
+// exact returns the rank of the token that is text, without regard to case.
+func (t *Tokens) exact(text string) uint32 {
+	if t.words == nil {
+		return index.NoWord
+	}
+	return min(t.words.Exact(text), t.called(text))
+}
+
+// called returns the rank of the common word that is text.
+func (t *Tokens) called(text string) uint32 {
+	if t.common == nil {
+		return index.NoWord
+	}
+	return t.common.Exact(text)
 }
 
 // Find returns the place, among the values of NewTokens, of the token that names r, as
@@ -58,16 +93,34 @@ func (t *Tokens) Find(r Robot) (place int, ok bool) {
 
 // find returns the best rank of a token that names r, index.NoWord when no token does.
 func (t *Tokens) find(r Robot) uint32 {
-	best := index.NoWord
-	switch {
-	case t.words == nil:
-	case t.match == MatchToken:
+	if t.words == nil {
+		return index.NoWord
+	}
+	best := min(t.called(r.Name), t.called(r.UserAgent))
+	if t.match == MatchToken {
 		for _, product := range r.Products {
 			best = min(best, t.words.Exact(product))
 		}
-	default:
-		best = t.words.Search(r.UserAgent)
-		best = t.lines.find(r.Name, best)
+		return best
+	}
+	return t.lines.find(r.Name, min(best, t.words.Search(r.UserAgent)))
+}
+
+// program returns the best rank of a token that names the app, library or service r: one that
+// equals a product token or, with MatchSubstring and unless only the whole counts, is its
+// beginning before a hyphen.
+func (t *Tokens) program(r Robot, whole bool) uint32 {
+	if t.words == nil {
+		return index.NoWord
+	}
+	best := t.called(r.Name)
+	for _, product := range r.Products {
+		best = min(best, t.words.Exact(product))
+		for i := 1; i < len(product) && !whole && t.match == MatchSubstring; i++ {
+			if product[i] == '-' {
+				best = min(best, t.words.Exact(product[:i]))
+			}
+		}
 	}
 	return best
 }

@@ -100,14 +100,24 @@ func (t twinFile) bind(r robotsrules.Robot) twinBinding {
 	return t.merged("*")
 }
 
-// matches says whether a token names the robot.
+// matches says whether a token names the robot. One that is no robot's name has to be all that
+// the robot is called.
 func (t twinFile) matches(token twinToken, r robotsrules.Robot) bool {
+	if robotsrules.IsCommonWord(lowerASCII(token.value)) {
+		called := lowerASCII(r.Name) == lowerASCII(token.value) || lowerASCII(r.UserAgent) == lowerASCII(token.value)
+		return called || t.match == robotsrules.MatchSubstring && t.containsName(token, r)
+	}
 	if t.match == robotsrules.MatchToken {
 		return slices.ContainsFunc(r.Products, func(p string) bool { return lowerASCII(p) == lowerASCII(token.value) })
 	}
 	if contains(r.UserAgent, token.value) {
 		return true
 	}
+	return t.containsName(token, r)
+}
+
+// containsName is the rule of the 1996 draft: the value of the record contains the robot's name.
+func (t twinFile) containsName(token twinToken, r robotsrules.Robot) bool {
 	return t.dialect != robotsrules.RFC9309 && r.Name != "" && contains(token.text, r.Name)
 }
 
