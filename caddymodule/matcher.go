@@ -129,8 +129,8 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 			if name == "*" || enforce.ContainsFold(who.Text, name) {
 				return true
 			}
-		case crawler.App:
-			if len(who.Products) > 0 && strings.EqualFold(who.Products[0], name) {
+		case crawler.App, crawler.Service:
+			if slices.ContainsFunc(who.Products, func(p string) bool { return strings.EqualFold(p, name) }) {
 				return true
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 func BenchmarkIdentify(b *testing.B) {
 	samples := readSamples(b, "*.txt")
-	for _, class := range []string{"browser", "robot", "app"} {
+	for _, class := range []string{"browser", "robot", "app", "service"} {
 		all := userAgents(samples, class)
 		b.Run(class, func(b *testing.B) {
 			b.ReportAllocs()

@@ -86,9 +86,7 @@ func NewCache(entries int) *Cache {
 	}
 }
 
-// Identify says who sends this User-Agent, as the function Identify does, with one
-// difference: all browsers share one Identity whose Text is "" and whose Products
-// are nil, since no robots.txt token is ever looked for in them. The result is
+// Identify says who sends this User-Agent, as the function Identify does. The result is
 // shared and must not be changed. A User-Agent that is remembered costs no
 // allocation.
 func (c *Cache) Identify(userAgent string) *Identity {
@@ -147,14 +145,15 @@ func (b *bucket) find(hash uint64, userAgent string) (*slot, *Identity) {
 // newEntry identifies userAgent. For all but browsers it keeps a copy, since the
 // text may be a part of something larger that belongs to the request.
 func newEntry(userAgent string, hash uint64) *entry {
-	class := classOf(userAgent)
+	class, found := classOf(userAgent)
 	if class == Browser {
 		return browser
 	}
 	userAgent = strings.Clone(userAgent)
 	var buffer [MaxLength]byte
 	a := read(userAgent, buffer[:])
-	e := &entry{userAgent, a.identity(class)}
+	a.found = found
+	e := &entry{userAgent, a.identity(class, mayBeService)}
 	e.identity.Hash = hash
 	return e
 }

@@ -3,6 +3,8 @@ package crawler
 import (
 	_ "embed" // for wellknown.txt and advice.txt
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +21,20 @@ var wellKnown = parseWellKnown(wellKnownFile)
 func WellKnown(key string) (name string, ok bool) {
 	name, ok = wellKnown[key]
 	return name, ok
+}
+
+// wellKnownKeys are the names of known robots in small letters, in their order.
+var wellKnownKeys = slices.Sorted(maps.Keys(wellKnown))
+
+// handsetProducts returns the product tokens of an app of a handset: its name, unless that is
+// a known robot's or the beginning of one, whose records are not about the app.
+func handsetProducts(name string) []string {
+	key := strings.ToLower(name)
+	i, _ := slices.BinarySearch(wellKnownKeys, key)
+	if name == "" || i < len(wellKnownKeys) && strings.HasPrefix(wellKnownKeys[i], key) {
+		return nil
+	}
+	return []string{name}
 }
 
 func parseWellKnown(text string) map[string]string {

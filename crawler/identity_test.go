@@ -48,8 +48,8 @@ func TestZeroIdentityIsABrowser(t *testing.T) {
 }
 
 func TestClassesHaveNames(t *testing.T) {
-	got := []string{Browser.String(), App.String(), Robot.String(), Unstated.String(), Class(99).String()}
-	want := []string{"browser", "app", "robot", "unstated", "unknown"}
+	got := []string{Browser.String(), App.String(), Robot.String(), Unstated.String(), Service.String(), Class(99).String()}
+	want := []string{"browser", "app", "robot", "unstated", "service", "unknown"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -23,7 +23,7 @@ func (a *agent) robotName(tokens []token) string {
 	}
 	for _, where := range [...]place{product, afterCompatible, afterGecko, comment} {
 		for _, t := range tokens {
-			if t.place == where && a.mayName(t) {
+			if t.place == where && a.mayName(t) && !a.isLibrary(t) && !(t.place == comment && a.isHalfSentence(t)) {
 				return a.raw[t.from:t.to]
 			}
 		}
@@ -46,9 +46,7 @@ func (a *agent) statedName(tokens []token) (string, bool) {
 		func(t token) bool {
 			return (t.place == product || t.place == comment && a.browserShaped) && a.namesRobot(t)
 		},
-		func(t token) bool {
-			return t.place == platform && t.versioned && known.words.carries(a.lower, t.from, t.to, platformRobot)
-		},
+		a.namesRobotAmongPlatform,
 	}
 	for _, step := range steps {
 		if i := slices.IndexFunc(tokens, step); i >= 0 {
@@ -59,11 +57,33 @@ func (a *agent) statedName(tokens []token) (string, bool) {
 	return "", false
 }
 
+// namesRobotAmongPlatform reports whether t is a robot's name in a platform comment.
+func (a *agent) namesRobotAmongPlatform(t token) bool {
+	switch {
+	case t.place != platform || bytes.IndexByte(a.lower[t.from:t.to], ':') >= 0:
+		return false
+	case known.words.carries(a.lower, t.from, t.to, platformRobot):
+		return true
+	default:
+		return a.hasRobotWord(t.from, t.to) && !a.isNobody(t) && a.robotAmongPlatform()
+	}
+}
+
+// isLibrary reports whether t is an HTTP library, which is the name of nobody who has another.
+func (a *agent) isLibrary(t token) bool { return known.libraries.match(a.lower[t.from:t.to]) }
+
+// isHalfSentence reports whether t is a part of a comment that gives no version: what is not
+// shaped like a browser names itself before its comments, or in one with a version.
+func (a *agent) isHalfSentence(t token) bool { return !a.browserShaped && !t.versioned }
+
 // mayName reports whether t can be the name of a robot.
 func (a *agent) mayName(t token) bool {
 	name := a.lower[t.from:t.to]
 	if len(name) < 2 || !hasLetterOrDigit(name) || bytes.HasPrefix(name, []byte("like ")) {
 		return false
+	}
+	if bytes.HasPrefix(name, []byte("mozilla-")) {
+		return t.place != platform // "Mozilla-Tabstack" is no browser
 	}
 	return t.place != platform && (a.isRobotWord(t.from, t.to) || !known.browsers.match(name))
 }
@@ -128,7 +148,7 @@ func isHostByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' || c
 func (a *agent) appName(tokens []token) string {
 	for _, t := range tokens {
 		name := a.lower[t.from:t.to]
-		if t.place != platform && hasLetterOrDigit(name) && string(name) != "mozilla" {
+		if t.place != platform && hasLetterOrDigit(name) && string(name) != "mozilla" && string(name) != "compatible" {
 			return a.raw[t.from:t.to]
 		}
 	}
@@ -143,9 +163,12 @@ func (a *agent) products(tokens []token, name string) []string {
 		if len(list) == maxProducts {
 			break
 		}
-		if (text == name || a.isProduct(t)) && !slices.Contains(list, text) {
+		if (text == name || a.isProduct(t) && !isBrowsersWord(a.lower[t.from:t.to])) && !slices.Contains(list, text) {
 			list = append(list, text)
 		}
+	}
+	if len(list) == 0 && name != "" {
+		list = append(list, name)
 	}
 	return list
 }

@@ -104,11 +104,22 @@ func (a *agent) tokenEnd(from int, inComment bool) int {
 	return len(a.lower)
 }
 
+// commentEnd returns where the comment that from lies in ends.
+func (a *agent) commentEnd(from int) int {
+	if i := bytes.IndexByte(a.lower[from:], ')'); i >= 0 {
+		return from + i
+	}
+	return len(a.lower)
+}
+
 func isSeparator(c byte) bool { return c == ';' || c == ',' || isBlank(c) }
 
 // name returns the bytes of [from, to) that make a name: without version, address,
 // what cannot be printed, and what stands around it.
 func (a *agent) name(from, to int) (int, int) {
+	if isBareHost(a.lower[from:to]) {
+		return from, from
+	}
 	to = a.beforeAddress(from, to)
 	if i := bytes.IndexByte(a.lower[from:to], '/'); i >= 0 {
 		to = from + i
@@ -157,7 +168,7 @@ func (a *agent) lastWord(from, to int) int {
 		if version := a.beforeVersion(start, end); version < end {
 			return version
 		}
-		isLast := known.words.carries(a.lower, start, end, robotWord)
+		isLast := known.words.carries(a.lower, start, end, robotWord|tradeWord)
 		if isLast && (start > from || !known.nameNobody.match(w)) {
 			return end
 		}
@@ -168,13 +179,22 @@ func (a *agent) lastWord(from, to int) int {
 
 // isRobotWord reports whether a robot's word or name begins in [from, to).
 func (a *agent) isRobotWord(from, to int) bool {
+	return known.words.carries(a.lower, from, to, robotWord|tradeWord|robotName)
+}
+
+// hasRobotWord reports whether what a robot calls itself begins in [from, to), which what it
+// does is not.
+func (a *agent) hasRobotWord(from, to int) bool {
 	return known.words.carries(a.lower, from, to, robotWord|robotName)
 }
 
 // isNameWord reports whether a name may go on with w: not with a version, a dash, or
 // something that has a value ("feed-id:12").
 func isNameWord(w []byte) bool {
-	if string(w) == "-" || bytes.IndexByte(w, ':') >= 0 {
+	if len(w) == 0 {
+		return true
+	}
+	if string(w) == "-" || bytes.IndexByte(w, ':') >= 0 || w[0] == '\'' {
 		return false
 	}
 	if len(w) > 1 && w[0] == 'v' {

@@ -11,6 +11,7 @@ type agent struct {
 	lower          []byte // raw in lower case, of the same length
 	platforms      spans  // comments that state a platform or device
 	browserShaped  bool   // begins as browsers do since 1994: Mozilla, or Opera
+	found          mark   // what class has found
 	nameInPlatform bool   // a robot's name was found in a platform comment only
 }
 
@@ -45,7 +46,7 @@ func strip(userAgent string) string {
 func isBrowserShaped(lower []byte) bool {
 	for _, name := range [...]string{"mozilla", "opera"} {
 		if n := len(name); len(lower) >= n && string(lower[:n]) == name {
-			return len(lower) == n || !isLetter(lower[n])
+			return len(lower) == n || lower[n] == '/' || lower[n] == ' ' || lower[n] == '+'
 		}
 	}
 	return false
@@ -101,6 +102,13 @@ func (a *agent) findPlatforms() {
 				a.platforms.add(i, to, len(a.lower))
 				i = to - 1
 			}
+		case '{':
+			// Apps append what they were asked in JSON, where any word may be a person's.
+			if !a.browserShaped {
+				to := closing(a.lower, i, '{', '}')
+				a.platforms.add(i, to, len(a.lower))
+				i = to - 1
+			}
 		}
 	}
 }
@@ -136,19 +144,83 @@ func closing(text []byte, from int, opens, closes byte) int {
 	return len(text)
 }
 
-// text returns the User-Agent without its platform comments; with them if the robot's
-// name is in one, because its token could not be found otherwise.
-func (a *agent) text() string {
-	if a.platforms.n == 0 || a.nameInPlatform {
-		return a.raw
-	}
+// text returns what the client says of itself, in which the names of robots.txt are looked
+// for: its words without versions, without addresses, without the products of browsers and
+// engines, and without platform comments; those are read only if the robot's name stands in one.
+// What stood in different parts is kept apart by semicolons. If nothing is left, browsers'
+// words are its name. The name is always in it, even where it is the host of an address.
+func (a *agent) text(name string) string {
 	var b strings.Builder
-	b.Grow(len(a.raw))
-	from := 0
-	for _, m := range a.platforms.at[:a.platforms.n] {
-		b.WriteString(a.raw[from:m.from])
-		from = m.to
+	b.Grow(len(a.raw) + len(name))
+	a.writeWords(&b, false)
+	if text := b.String(); name != "" && !strings.Contains(text, name) {
+		if text != "" {
+			b.WriteString("; ")
+		}
+		b.WriteString(name)
 	}
-	b.WriteString(a.raw[from:])
+	if b.Len() == 0 {
+		a.writeWords(&b, true)
+	}
 	return b.String()
+}
+
+// writeWords writes the words of text, those of browsers too if asked.
+func (a *agent) writeWords(b *strings.Builder, browsers bool) {
+	apart := " "
+	for i := 0; i < len(a.lower); {
+		if c := a.lower[i]; isBlank(c) || isDivider(c) {
+			if isDivider(c) {
+				apart = "; "
+			}
+			i++
+			continue
+		}
+		from := i
+		for i < len(a.lower) && !isBlank(a.lower[i]) && !isDivider(a.lower[i]) {
+			i++
+		}
+		to := from + len(beforeVersion(a.lower[from:i]))
+		if a.platforms.contains(from) && !a.nameInPlatform || isAddress(a.lower[from:i]) ||
+			!hasLetterOrDigit(a.lower[from:to]) || !browsers && isBrowsersWord(a.lower[from:to]) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(apart)
+		}
+		b.WriteString(a.raw[from:to])
+		apart = " "
+	}
+}
+
+// isDivider reports whether c parts what belongs together.
+func isDivider(c byte) bool { return c == ';' || c == ',' || c == '(' || c == ')' }
+
+// beforeVersion cuts a word at its version.
+func beforeVersion(w []byte) []byte {
+	if i := bytes.IndexByte(w, '/'); i >= 0 {
+		return w[:i]
+	}
+	return w
+}
+
+// isAddress reports whether w is a web or e-mail address.
+func isAddress(w []byte) bool {
+	return bytes.Contains(w, []byte("://")) || bytes.IndexByte(w, '@') >= 0 ||
+		bytes.HasPrefix(bytes.TrimLeft(w, "+"), []byte("www.")) || isBareHost(w)
+}
+
+// isBareHost reports whether w is an address without its scheme, as in "+devin.ai".
+func isBareHost(w []byte) bool {
+	host := beforeVersion(w)
+	dot := bytes.LastIndexByte(host, '.')
+	return dot > 0 && host[0] == '+' && dot+1 < len(host) && isLetter(host[dot+1])
+}
+
+// isBrowsersWord reports whether w is the product of a browser or engine that people use.
+func isBrowsersWord(w []byte) bool {
+	if i := bytes.IndexByte(w, ':'); i > 0 {
+		w = w[:i]
+	}
+	return known.browserWords[string(w)]
 }

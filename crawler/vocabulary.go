@@ -18,38 +18,65 @@ var known, errKnown = parseVocabulary(wordsFile)
 // A vocabulary holds the words and names that identification goes by. It is
 // immutable once parsed.
 type vocabulary struct {
-	words      finder
-	openers    list // how a platform comment begins
-	notRobots  list // what may follow "compatible;"
-	afterGecko list // what may follow "(KHTML, like Gecko"
-	firsts     list // first products of phones and browsers
-	browsers   list // names of browsers
-	nameNobody list // words that name no robot by themselves
+	words        finder
+	trades       finder   // words of services
+	products     products // services by name
+	openers      list     // how a platform comment begins
+	platforms    list     // systems in a comment of a browser that says "compatible;"
+	notRobots    list     // what may follow "compatible;"
+	afterGecko   list     // what may follow "(KHTML, like Gecko"
+	firsts       list     // first products of phones and browsers
+	browsers     list     // names of browsers
+	browserWords set      // the same, but for browsers that only programs run
+	libraries    list     // names of libraries below a robot of another name
+	nameNobody   list     // words that name no robot by themselves
 }
 
 // parseVocabulary reads a file of the form of words.txt. It always returns a usable
 // vocabulary: an empty one with the error that names the first bad line.
 func parseVocabulary(text string) (*vocabulary, error) {
-	v := &vocabulary{}
+	v := &vocabulary{browserWords: set{}}
+	driven := set{}
 	err := parseSections(text, map[string]func(string) error{
-		"robot words":                          v.words.adder(robotWord),
-		"trade words":                          v.words.adder(robotWord),
-		"robot names":                          v.words.adder(robotName),
-		"robots in a platform comment":         v.words.adder(platformRobot),
-		"engines":                              v.words.adder(engineMark),
-		"apps":                                 v.words.adder(appMark),
-		"old phones":                           v.words.adder(phoneMark),
-		"platform openers":                     v.openers.add,
-		"not a robot after compatible":         v.notRobots.add,
-		"after like gecko":                     v.afterGecko.add,
-		"phones and browsers by first product": v.firsts.add,
-		"names of browsers":                    v.browsers.add,
-		"words that name nobody":               v.nameNobody.add,
+		"robot words":                            v.words.adder(robotWord),
+		"trade words":                            v.words.adder(tradeWord),
+		"robot names":                            v.words.adder(robotName),
+		"robots in a platform comment":           v.words.adder(platformRobot),
+		"engines":                                v.words.adder(engineMark),
+		"services that call themselves browsers": v.words.adder(serviceMark),
+		"handsets":                               v.words.adder(handsetMark),
+		"apps":                                   v.words.adder(appMark),
+		"programs with an address":               v.words.adder(programMark),
+		"service words":                          v.trades.adder(serviceMark),
+		"services by product":                    v.products.add,
+		"old phones":                             v.words.adder(phoneMark),
+		"platform openers":                       v.openers.add,
+		"not a robot after compatible":           v.notRobots.add,
+		"after like gecko":                       v.afterGecko.add,
+		"phones and browsers by first product":   v.firsts.add,
+		"platforms in a comment":                 v.platforms.add,
+		"names of browsers":                      v.browsers.add,
+		"browsers driven by programs":            driven.add,
+		"libraries":                              v.libraries.add,
+		"words that name nobody":                 v.nameNobody.add,
 	})
 	if err != nil {
 		return &vocabulary{}, fmt.Errorf("words.txt: %w", err)
 	}
+	for _, b := range v.browsers {
+		if !driven[b.text] {
+			v.browserWords[b.text] = true
+		}
+	}
 	return v, nil
+}
+
+// A set holds whole words.
+type set map[string]bool
+
+func (s set) add(line string) error {
+	s[line] = true
+	return nil
 }
 
 // parseSections reads a data file of sections, each opened by its name in brackets, and hands
@@ -98,14 +125,18 @@ func parseSections(text string, adders map[string]func(entry string) error) erro
 }
 
 // A mark is what finding a word means; marks of several words are combined.
-type mark uint8
+type mark uint16
 
 const (
-	robotWord     mark = 1 << iota // what robots say of themselves, outside platform comments
+	robotWord     mark = 1 << iota // what robots call themselves, outside platform comments
+	tradeWord                      // what robots do, outside platform comments
 	robotName                      // a robot's name, outside platform comments
 	platformRobot                  // the same, inside a platform comment
 	engineMark                     // a browser engine
+	serviceMark                    // a service, outside platform comments
+	handsetMark                    // an app on a handset
 	appMark                        // an app
+	programMark                    // a library, or a program whose address is its home page
 	phoneMark                      // an old phone's browser
 )
 
@@ -225,7 +256,7 @@ func (f *finder) find(lower []byte, masked *spans) mark {
 
 func counts(m mark, masked bool) bool {
 	switch m {
-	case robotWord, robotName:
+	case robotWord, tradeWord, robotName, serviceMark:
 		return !masked
 	case platformRobot:
 		return masked
@@ -267,6 +298,29 @@ func (l *list) add(line string) error {
 	}
 	*l = append(*l, beginning{text, whole})
 	return nil
+}
+
+// products are names of services, by their first byte. The zero value matches nothing.
+type products [256]list
+
+func (p *products) add(line string) error { return p[line[0]].add(line) }
+
+// match reports whether name, which is in lower case, is an entry or begins with one that no
+// letter follows.
+func (p *products) match(name []byte) bool {
+	if len(name) == 0 {
+		return false
+	}
+	for _, b := range p[name[0]] {
+		n := len(b.text)
+		if len(name) == n && string(name) == b.text {
+			return true
+		}
+		if !b.whole && len(name) > n && !isLetter(name[n]) && string(name[:n]) == b.text {
+			return true
+		}
+	}
+	return false
 }
 
 // match reports whether lower, which is in lower case, begins with an entry.

@@ -82,6 +82,8 @@ func describe(who *crawler.Identity, userAgent string) string {
 		return "a client without a User-Agent"
 	case crawler.App:
 		return named(who) + "an app or library: it does not say that it is a robot"
+	case crawler.Service:
+		return named(who) + "a service: it fetches for somebody and does not crawl"
 	}
 	if isName(userAgent) {
 		return "a robot named " + printable(userAgent)
@@ -120,6 +122,8 @@ func (x *explainer) record(v *enforce.Verdict) {
 		x.say("Record:   %s", v.Denied)
 	case binding == nil && who.Class == crawler.App:
 		x.say("Record:   none names it, and the one for \"*\" does not bind apps and libraries")
+	case binding == nil && who.Class == crawler.Service:
+		x.say("Record:   none names it, and the one for \"*\" does not bind services")
 	case binding == nil:
 		x.say("Record:   none names it, and there is none for \"*\"")
 	case binding.Token() == "*":
@@ -138,14 +142,14 @@ func (x *explainer) record(v *enforce.Verdict) {
 	}
 }
 
-// names reports whether a record with this name alone would bind the client: an app's first product
-// is its name.
+// names reports whether a record with this name alone would bind the client.
 func (x *explainer) names(token robotsrules.Token, who *crawler.Identity) bool {
+	robot := robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}
 	switch who.Class {
 	case crawler.Robot:
-		return x.rules.Compiled.Names(token, robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products})
-	case crawler.App:
-		return len(who.Products) > 0 && strings.EqualFold(token.Value, who.Products[0])
+		return x.rules.Compiled.Names(token, robot)
+	case crawler.App, crawler.Service:
+		return x.rules.Compiled.NamesProgram(token, robot, who.Handset)
 	}
 	return false
 }

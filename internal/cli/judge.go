@@ -131,6 +131,8 @@ func reason(v *enforce.Verdict) string {
 		return "a browser is bound by no record"
 	case binding == nil && v.Who.Class == crawler.App:
 		return "no record names this app or library"
+	case binding == nil && v.Who.Class == crawler.Service:
+		return "no record names this service"
 	}
 	_, why, _ := strings.Cut(v.Decision.String(), ": ")
 	return why

@@ -86,18 +86,33 @@ func signedRobot(host string, who *crawler.Identity) *crawler.Identity {
 	}
 }
 
+// asRobot is a client that is no service, whatever it says: it claims to be one that it is not.
+func asRobot(who *crawler.Identity) *crawler.Identity {
+	if who.Class == crawler.Robot {
+		return who
+	}
+	robot := *who
+	robot.Class = crawler.Robot
+	return &robot
+}
+
 // CanBind reports whether any record of any robots.txt could bind a client of this class.
 func (e *Engine) CanBind(c crawler.Class) bool {
-	return c == crawler.Robot || c == crawler.App || e.Unnamed.Binds(c)
+	return c == crawler.Robot || c == crawler.App || c == crawler.Service || e.Unnamed.Binds(c)
 }
 
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 	policy := e.Policies.ForHost(ctx, r.Host)
 	v.Version = policy.Version
-	if e.Prover != nil && v.Who.Class == crawler.Robot && v.Proof.Claimed == "" && v.Who != trappedRobot {
-		if v.Proof = e.Prover.Prove(ctx, *r, v.Who); v.Proof.Signed && v.Proof.IsVerified() {
+	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
+	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Who != trappedRobot {
+		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
+		switch {
+		case v.Proof.Signed && v.Proof.IsVerified():
 			v.Who = signedRobot(v.Proof.Claimed, v.Who)
+		case v.Proof.IsImpostor():
+			v.Who = asRobot(v.Who)
 		}
 	}
 	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.Exempt.Covers(r)
@@ -141,8 +156,8 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 }
 
 // Binding returns the record of rules that binds the client, nil if none does. A browser is
-// never looked for among the names: no token of any robots.txt may catch a person. An app or
-// library is bound by a record that names just it. An impostor is a robot that no record names.
+// never looked for among the names: no token of any robots.txt may catch a person. A service,
+// an app or a library is bound by a record that names just it. An impostor is a robot that no record names.
 func (e *Engine) Binding(rules *Rules, v *Verdict) *robotsrules.Binding {
 	var named *robotsrules.Binding
 	switch who := v.Who; who.Class {
@@ -150,10 +165,8 @@ func (e *Engine) Binding(rules *Rules, v *Verdict) *robotsrules.Binding {
 		if v.Proof.Standing != Impostor || e.Impostors != ImpostorsUnnamed {
 			named = rules.Find(who)
 		}
-	case crawler.App:
-		if len(who.Products) > 0 {
-			named = rules.Compiled.Named(who.Products[0])
-		}
+	case crawler.App, crawler.Service:
+		named = rules.Compiled.FindProgram(robotOf(who), who.Handset)
 	}
 	if named == nil && e.Unnamed.Binds(v.Who.Class) {
 		return rules.Compiled.Default()

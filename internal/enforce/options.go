@@ -41,7 +41,7 @@ type Unnamed uint8
 // Whom the "*" record binds.
 const (
 	UnnamedRobots   Unnamed = iota // those that say they are robots, and clients without a User-Agent
-	UnnamedClients                 // apps and libraries too
+	UnnamedClients                 // services, apps and libraries too
 	UnnamedEveryone                // browsers too
 	UnnamedNobody
 )
@@ -51,7 +51,7 @@ func (u Unnamed) Binds(c crawler.Class) bool {
 	switch c {
 	case crawler.Robot, crawler.Unstated:
 		return u != UnnamedNobody
-	case crawler.App:
+	case crawler.App, crawler.Service:
 		return u == UnnamedClients || u == UnnamedEveryone
 	default:
 		return u == UnnamedEveryone

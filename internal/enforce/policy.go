@@ -55,7 +55,12 @@ func (rs *Rules) Find(who *crawler.Identity) *robotsrules.Binding {
 	if f := slot.Load(); f != nil && f.robot == who.Hash && who.Hash != 0 {
 		return f.binding
 	}
-	binding := rs.Compiled.Find(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products})
+	binding := rs.Compiled.Find(robotOf(who))
 	slot.Store(&found{who.Hash, binding})
 	return binding
+}
+
+// robotOf is what robots.txt looks at of a client.
+func robotOf(who *crawler.Identity) robotsrules.Robot {
+	return robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}
 }

@@ -136,10 +136,12 @@ func (v *Verdict) lastOffence() string {
 func (v *Verdict) RetrySeconds() int64 { return int64(math.Ceil(v.RetryAfter.Seconds())) }
 
 // MayBeAPerson reports whether a client of this class is one that no record binds unless it
-// names it, or the site says so.
-func MayBeAPerson(c crawler.Class) bool { return c == crawler.App || c == crawler.Browser }
+// names it, or the site says so: it may be a person's, or do what a person asked for.
+func MayBeAPerson(c crawler.Class) bool {
+	return c == crawler.App || c == crawler.Browser || c == crawler.Service
+}
 
-// IsNoted reports whether the request belongs into the ledger: an app or a browser that nothing
+// IsNoted reports whether the request belongs into the ledger: a service, an app or a browser that nothing
 // binds is no robot.
 func (v *Verdict) IsNoted() bool {
 	return v.Decision.Binding != nil || v.Kind != Allowed || !MayBeAPerson(v.Who.Class)

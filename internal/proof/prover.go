@@ -114,7 +114,7 @@ func (p *Prover) ClaimOf(who *crawler.Identity) (token string, ok bool) {
 // claimOf is ClaimOf; nil if the robot claims nothing. To look for hundreds of tokens in a
 // User-Agent takes longer than all the rest of a decision, so it is done once.
 func (p *Prover) claimOf(who *crawler.Identity) *claim {
-	if p == nil || who.Class != crawler.Robot {
+	if p == nil || who.Class != crawler.Robot && who.Class != crawler.Service {
 		return nil
 	}
 	slot := &p.recent[who.Hash%uint64(len(p.recent))]
