@@ -196,7 +196,7 @@ var (
 	findList = &finding{Warning, `"{text}" is a list; each robot in it is named, but by many readers none of them is`,
 		`write a line of its own for each: "User-agent: {fix}"`}
 	findNoName = &finding{Warning, `"{text}" can bind nobody: no robot's name holds quotes, semicolons or stars, or is an address`,
-		`write "User-agent: {fix}"`}
+		"write the robot's name and nothing else"}
 	findNoRecord = &finding{Warning, "{field} stands before any User-agent line and binds nobody",
 		`write "User-agent: *" above it`}
 	findAfterBlank = &finding{Warning, "the blank line {number} ended the record, so {field} binds nobody",

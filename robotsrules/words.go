@@ -63,7 +63,7 @@ func tokensOf(value string, line int) (tokens []Token, f *finding, fix string) {
 	case isCommonWord(text):
 		return tokens, findCommonWord, ""
 	case strings.ContainsAny(name, `"';*`) || strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "www."):
-		return tokens, findNoName, strings.Trim(name, `"';* `)
+		return tokens, findNoName, ""
 	}
 	return tokens, nil, ""
 }

@@ -32,6 +32,7 @@ type replay struct {
 type replayCounts struct {
 	Requests int64 `json:"requests"`
 	Browsers int64 `json:"browsers"`
+	Services int64 `json:"services"`
 	Apps     int64 `json:"apps"`
 	Robots   int64 `json:"robots"` // and clients that state no User-Agent
 	Unlogged int64 `json:"user_agent_not_in_log"`
@@ -39,6 +40,7 @@ type replayCounts struct {
 	// What would have been refused, by who it was.
 	RefusedRobots   int64 `json:"refused_robots"`
 	RefusedUnstated int64 `json:"refused_unstated"`
+	RefusedServices int64 `json:"refused_services"`
 	RefusedApps     int64 `json:"refused_apps"`
 	RefusedBrowsers int64 `json:"refused_browsers"`
 
@@ -105,6 +107,8 @@ func (r *replay) take(rec *accesslog.Record) {
 	case crawler.Browser:
 		r.counts.Browsers++
 		return // the directive does not look at them either
+	case crawler.Service:
+		r.counts.Services++
 	case crawler.App:
 		r.counts.Apps++
 	default:
@@ -114,7 +118,7 @@ func (r *replay) take(rec *accesslog.Record) {
 }
 
 // judge judges one request as the directive would have, and notes what became of it, unless it is
-// an app's that nothing binds.
+// a service's or an app's that nothing binds.
 func (r *replay) judge(one *arrival) {
 	rec := &one.record
 	req, served := loggedRequest(rec)
@@ -163,6 +167,8 @@ func (c *replayCounts) refused(class crawler.Class) *int64 {
 	switch class {
 	case crawler.Robot:
 		return &c.RefusedRobots
+	case crawler.Service:
+		return &c.RefusedServices
 	case crawler.App:
 		return &c.RefusedApps
 	case crawler.Unstated:

@@ -145,7 +145,7 @@ func TestReplayJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &keys); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"requests", "browsers", "apps", "robots", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_apps",
+	for _, key := range []string{"requests", "browsers", "services", "apps", "robots", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_services", "refused_apps",
 		"refused_browsers", "first", "last", "unreadable_lines", "other_lines", "time", "since", "total", "sites"} {
 		if _, found := keys[key]; !found {
 			t.Errorf("the key %q is missing", key)

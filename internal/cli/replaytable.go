@@ -33,6 +33,7 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 	}
 	fmt.Fprintln(out, ":")
 	printCount(out, c.Browsers, "by browsers", width)
+	printCount(out, c.Services, "by services", width)
 	printCount(out, c.Apps, "by apps and libraries", width)
 	printCount(out, c.Robots, "by robots and by clients without a User-Agent", width)
 	if c.Unlogged > 0 {
@@ -44,6 +45,12 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 	var robots []compliance.Robot
 	for _, site := range report.Sites {
 		robots = append(robots, site.Robots...)
+	}
+	for i := range robots {
+		robot := &robots[i]
+		if robot.Refused > 0 && (robot.Class == crawler.Service.String() || robot.Class == crawler.App.String()) {
+			printCount(out, robot.Refused, "would be refused: "+robotLabel(robot), width)
+		}
 	}
 	fmt.Fprintln(out)
 	printRobots(out, robots, width)
@@ -140,6 +147,7 @@ func printBroken(out *bufio.Writer, robot *compliance.Robot, width int) {
 func printFear(out *bufio.Writer, robots []compliance.Robot, c replayCounts, width int) {
 	fmt.Fprintln(out, "What would have been refused that does not call itself a robot:")
 	printCount(out, c.RefusedBrowsers, "by browsers", width)
+	printCount(out, c.RefusedServices, "by services", width)
 	printCount(out, c.RefusedApps, "by apps and libraries", width)
 	printCount(out, c.RefusedUnstated, "by clients without a User-Agent", width)
 	for i := range robots {
@@ -163,8 +171,8 @@ func robotLabel(robot *compliance.Robot) string {
 		return "(no User-Agent)"
 	case robot.Robot == "":
 		return "(" + robot.Class + " without a name)"
-	case robot.Class == "app":
-		return printable(robot.Robot) + " (app)"
+	case robot.Class == "app", robot.Class == "service":
+		return printable(robot.Robot) + " (" + robot.Class + ")"
 	}
 	return printable(robot.Robot)
 }

@@ -79,12 +79,13 @@ type (
 )
 
 var (
-	classWords    = [...]string{"unstated", "robot", "app", "browser", OtherRobots}
+	classWords    = [...]string{"unstated", "robot", "app", "browser", OtherRobots, "service"}
 	standingWords = [...]string{"", "verified", "unverified", "impostor"}
 )
 
-// others is the class of a row that is no single robot's. No event has it.
-const others = class(len(classWords) - 1)
+// others is the class of a row that is no single robot's. No event has it. The numbers are
+// stored, so a new class comes last.
+const others class = 4
 
 // key identifies a row.
 type key struct {
@@ -97,7 +98,7 @@ type key struct {
 // in place, to avoid a store-forwarding stall.
 func (k *key) set(site, robot, classWord, standingWord string) {
 	k.site, k.robot = cut(site, maxSite), cut(robot, maxRobot)
-	if i := slices.Index(classWords[:others], classWord); i > 0 {
+	if i := slices.Index(classWords[:], classWord); i > 0 && class(i) != others {
 		k.class = class(i)
 	}
 	if i := slices.Index(standingWords[:], standingWord); i > 0 {

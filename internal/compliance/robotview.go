@@ -81,6 +81,8 @@ func robotName(r *Robot) string {
 		return "robots without a name"
 	case r.Class == "app":
 		return "apps without a name"
+	case r.Class == "service":
+		return "services without a name"
 	case r.Class == "browser":
 		return "browsers"
 	}
