@@ -1,4 +1,4 @@
-// Package crawler tells who is behind a User-Agent: a person's browser, an app,
+// Package crawler tells who is behind a User-Agent: a person's browser, an app, a service,
 // or a robot that says that it is one, and under which name.
 //
 // # What counts as a robot
@@ -11,9 +11,27 @@
 //     standard and RFC 9309, section 2.2.1, ask of robots and which people do not send;
 //   - "compatible; Name" in a Mozilla/5.0 User-Agent, where no browser stands;
 //   - a name after "(KHTML, like Gecko", where no browser puts one;
+//   - a robot's word and an address together in a platform comment, where archive.org_bot
+//     names itself;
 //   - a few names that carry none of these signs;
 //   - for what is not shaped like a browser, what github.com/mssola/useragent
-//     takes for a robot.
+//     takes for a robot: of what the rules above leave, that is a single product with "search"
+//     or "worm" in it (WWWWorm/1.0), words that too many people's apps have to be rules here.
+//
+// An app of a handset (CFNetwork, Dalvik, okhttp) is not asked for these words unless it also
+// gives an address: games are called iRobot. In the browser of a handset a word for what robots
+// do (survey, checker), or an e-mail address, needs the other beside it.
+//
+// # What counts as a service
+//
+// A robot automatically traverses the web (the 1996 draft). A service fetches for somebody and
+// does not crawl: health checks, monitors, validators of certificates and domains, webhooks, the
+// site's own software, federation, feed readers, link previews, associations of apps, image
+// proxies of mail. It is known by a product that its operator documents, or by a word of its
+// kind (healthcheck, uptime, webhook, validation server), in its products and comments and not
+// in addresses. Nothing of this outranks a crawler: whoever also has the name of a known robot,
+// or a name with bot, crawler or spider in it that is no known service's, is a robot. What a
+// person runs, such as a feed reader on a phone, is an app.
 //
 // # Why browsers are safe
 //
@@ -27,5 +45,8 @@
 //
 // A client that runs a headless browser without saying more (HeadlessChrome) is a
 // Browser: people test their own sites with it, and it names no owner to whom a
-// robots.txt could be addressed.
+// robots.txt could be addressed. So are a robot's name among the words of a platform without an
+// address ("(Linux; GPTBot)"), one in a comment that is never closed or in Internet Explorer's,
+// one behind MaxLength bytes, and one in other letters than ASCII: no robot that means to be
+// known writes so, and phones may be called anything.
 package crawler

@@ -58,9 +58,22 @@
 //
 // In each of them a record without rules binds its robots and allows all, and
 // "*" names the default record, which binds the robots that no other one names.
-// MatchSubstring, the default, looks for tokens anywhere in the User-Agent
-// (the 1996 draft, section 3.2.1; the 1994 standard); MatchToken compares them with the product
-// tokens that the robot sends (RFC 9309, section 2.2.1). Case never matters.
+//
+// # Names
+//
+// MatchSubstring, the default, looks for tokens in what the robot says of itself (the 1996
+// draft, section 3.2.1, "the name token of the robot"; the 1994 standard, "the name without
+// version information"); MatchToken compares them with the robot's own product tokens (RFC
+// 9309, section 2.2.1). Case never matters. What a robot says of itself is its User-Agent without
+// the products of browsers and engines, addresses, e-mail and the platform comment: a letter-wise
+// substring of the header would let "Mozilla", which 1 real file of 400 has, shut out nearly
+// every robot, and "code" those with an address at code.google.com.
+//
+// In both, a token that is nothing but a word which robots (bot, spider, fetch, http) or browsers
+// (Mozilla, Safari) use binds only a robot that is called just that. A value that is a whole
+// User-Agent names the robot in it, or nobody; a list with commas names each. Diagnostics tell of
+// all of these. An app, a library or a service, found by [Policy.FindProgram], is named by a
+// token that equals one of its products or is its beginning before a hyphen.
 //
 // In the dialects of 1994 and 1996 a record also binds a robot whose own name is
 // a part of the record's User-agent value, as the 1996 draft has it; in MatchSubstring
