@@ -36,6 +36,7 @@ const (
 	listOffHours    = "refuse or observe"
 	listUnreachable = "allow or deny"
 	listImpostors   = "unnamed, refuse or observe"
+	listPurposes    = "search, ai-training, ai-search, ai-user, archive, seo, ads, preview, feed, monitor, service, research or security"
 )
 
 // settings is what the options of a Handler mean, with the defaults filled in. It does not

@@ -124,6 +124,27 @@ func Find(token string) (c Crawler, ok bool) {
 	return catalogue[found.crawler], true
 }
 
+// Crawler returns the crawler of the [Catalogue] that a client says it is, by its name or by a
+// part of it that ends before a "-" (Googlebot-Image-Test is Googlebot's); ok reports whether there
+// is one. Anybody can claim a name. It does not allocate, and is safe for concurrent use.
+func (id *Identity) Crawler() (c Crawler, ok bool) {
+	for key := id.Key; key != "" && !ok; {
+		c, ok = Find(key)
+		key = key[:max(strings.LastIndexByte(key, '-'), 0)]
+	}
+	return c, ok
+}
+
+// FindSigner returns the crawler that signs its requests as a host, which is in small letters; ok
+// reports whether there is one. It is safe for concurrent use.
+func FindSigner(host string) (c Crawler, ok bool) {
+	i := slices.IndexFunc(catalogue, func(c Crawler) bool { return slices.Contains(c.Signers, host) })
+	if i < 0 {
+		return Crawler{}, false
+	}
+	return catalogue[i], true
+}
+
 // WellKnown returns a product token of the [Catalogue] as its crawler spells it, by the token in
 // small letters, as in [Identity.Key]; ok reports whether there is one. The tokens are a closed
 // set, so a metric can have one as a label, and nobody can make up more. It does not allocate,

@@ -104,6 +104,27 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestAClientIsWhoItSaysItIs(t *testing.T) {
+	for userAgent, want := range map[string]string{
+		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)": "Googlebot",
+		"Googlebot-Image/1.0": "Googlebot", "Googlebot-Image-Test/1.0": "Googlebot", "SemrushBot-OCOB/1 bot": "SemrushBot",
+		"Googlebots/1.0": "", "examplebot/1.0": "", "NotGooglebot-Image/1.0": "", "": "",
+	} {
+		who := Identify(userAgent)
+		if got, ok := who.Crawler(); got.Name != want || ok != (want != "") {
+			t.Errorf("%q: got %q, %v, want %q", userAgent, got.Name, ok, want)
+		}
+	}
+}
+
+func TestFindSigner(t *testing.T) {
+	for host, want := range map[string]string{"chatgpt.com": "ChatGPT-User", "agent.bot.goog": "Google-Agent", "ahrefs.com": "AhrefsBot", "a.example": "", "": ""} {
+		if got, ok := FindSigner(host); got.Name != want || ok != (want != "") {
+			t.Errorf("FindSigner(%q) = %q, %v, want %q", host, got.Name, ok, want)
+		}
+	}
+}
+
 func TestWhatTheCatalogueSays(t *testing.T) {
 	for _, test := range []struct {
 		token    string
@@ -209,7 +230,9 @@ func TestStrangersAreNotWellKnown(t *testing.T) {
 }
 
 func TestLookupsInTheCatalogueDoNotAllocate(t *testing.T) {
+	who := Identity{Key: "googlebot-image-test"}
 	allocations := testing.AllocsPerRun(100, func() {
+		who.Crawler()
 		WellKnown("gptbot")
 		WellKnown("nobody-knows-this-one")
 		Find("gptbot")
