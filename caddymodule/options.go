@@ -119,6 +119,9 @@ func (h *Handler) readLimits(s *settings) (err error) {
 	if s.Exempt, err = parseExemptions(h.Exempt); err != nil {
 		return err
 	}
+	if s.Unpaced, err = parseUnpaced(h.Unpaced); err != nil {
+		return err
+	}
 	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {
 		return fmt.Errorf("refresh %s: write a duration from %s to %s", s.refresh, minRefresh, policies.MaxRefresh)
 	}
