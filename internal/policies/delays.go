@@ -76,7 +76,7 @@ func (u *UnreadDelay) Diagnostic() robotsrules.Diagnostic {
 	}
 	return robotsrules.Diagnostic{
 		Line: u.Delay.Line, Severity: robotsrules.Warning,
-		Message: fmt.Sprintf("%q also holds robots whose operators say that they do not read it, and refuses them with 429: %s", u.Delay.Text, names),
+		Message: fmt.Sprintf("%q holds robots whose operators say that they do not read it, and refuses them with 429: %s", u.Delay.Text, names),
 		Instead: fmt.Sprintf(`write "unpaced %s" in the robots directive to hold them to the paths only, or give them a record without a pace`, strings.Join(shown, " ")),
 	}
 }

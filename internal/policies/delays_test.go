@@ -20,7 +20,7 @@ func unreadIn(text string, o enforce.Options) string {
 
 func TestDelaysThatHoldWhoDoesNotReadThem(t *testing.T) {
 	const slow = "User-agent: *\nCrawl-delay: 10\n"
-	const says = " also holds robots whose operators say that they do not read it, and refuses them with 429: "
+	const says = " holds robots whose operators say that they do not read it, and refuses them with 429: "
 	unnamed := enforce.Options{Unnamed: enforce.UnnamedNobody}
 	search := enforce.Options{Unpaced: enforce.Unpaced{Purposes: []crawler.Purpose{crawler.Search}, Tokens: []string{"amazonbot"}}}
 	for _, test := range []struct {
