@@ -65,23 +65,24 @@ type Purpose string
 
 // The purposes.
 const (
-	Search     Purpose = "search"      // an index that people search
-	AITraining Purpose = "ai-training" // texts from which language models are made
-	AISearch   Purpose = "ai-search"   // an index that answers are written from
-	AIUser     Purpose = "ai-user"     // a model that reads a page for a person who asked
-	Archive    Purpose = "archive"     // copies that are kept
-	SEO        Purpose = "seo"         // links and rankings, for marketing
-	Ads        Purpose = "ads"         // advertising
-	Preview    Purpose = "preview"     // links in chats and social networks
-	Feed       Purpose = "feed"        // feeds and podcasts for their subscribers
-	Monitor    Purpose = "monitor"     // whether a site is up
-	Service    Purpose = "service"     // webhooks, validators, federation and the like
-	Research   Purpose = "research"
-	Security   Purpose = "security" // searches for what is open or dangerous
+	PurposeSearch     Purpose = "search"      // an index that people search
+	PurposeAITraining Purpose = "ai-training" // texts from which language models are made
+	PurposeAISearch   Purpose = "ai-search"   // an index that answers are written from
+	PurposeAIUser     Purpose = "ai-user"     // a model that reads a page for a person who asked
+	PurposeArchive    Purpose = "archive"     // copies that are kept
+	PurposeSEO        Purpose = "seo"         // links and rankings, for marketing
+	PurposeAds        Purpose = "ads"         // advertising
+	PurposePreview    Purpose = "preview"     // links in chats and social networks
+	PurposeFeed       Purpose = "feed"        // feeds and podcasts for their subscribers
+	PurposeMonitor    Purpose = "monitor"     // whether a site is up
+	PurposeService    Purpose = "service"     // webhooks, validators, federation and the like
+	PurposeResearch   Purpose = "research"
+	PurposeSecurity   Purpose = "security" // searches for what is open or dangerous
 )
 
 var purposes = []Purpose{
-	Search, AITraining, AISearch, AIUser, Archive, SEO, Ads, Preview, Feed, Monitor, Service, Research, Security,
+	PurposeSearch, PurposeAITraining, PurposeAISearch, PurposeAIUser, PurposeArchive, PurposeSEO, PurposeAds,
+	PurposePreview, PurposeFeed, PurposeMonitor, PurposeService, PurposeResearch, PurposeSecurity,
 }
 
 // Purposes returns all purposes. The caller owns the result.

@@ -134,15 +134,15 @@ func TestWhatTheCatalogueSays(t *testing.T) {
 		dns      string
 		byPerson bool
 	}{
-		{"googlebot-image", "Google", Search, No, "googlebot.com", false},
-		{"BINGBOT", "Microsoft", Search, Yes, "search.msn.com", false},
-		{"Amazonbot", "Amazon", AITraining, No, "crawl.amazonbot.amazon", false},
-		{"YandexBot", "Yandex", Search, No, "yandex.ru yandex.net yandex.com", false},
-		{"Baiduspider", "Baidu", Search, No, "baidu.com baidu.jp", false},
-		{"ClaudeBot", "Anthropic", AITraining, Yes, "", false},
-		{"ChatGPT-User", "OpenAI", AIUser, Unknown, "", true},
-		{"Bytespider", "ByteDance", AITraining, Unknown, "", false},
-		{"ELB-HealthChecker", "Amazon", Monitor, Unknown, "", false},
+		{"googlebot-image", "Google", PurposeSearch, No, "googlebot.com", false},
+		{"BINGBOT", "Microsoft", PurposeSearch, Yes, "search.msn.com", false},
+		{"Amazonbot", "Amazon", PurposeAITraining, No, "crawl.amazonbot.amazon", false},
+		{"YandexBot", "Yandex", PurposeSearch, No, "yandex.ru yandex.net yandex.com", false},
+		{"Baiduspider", "Baidu", PurposeSearch, No, "baidu.com baidu.jp", false},
+		{"ClaudeBot", "Anthropic", PurposeAITraining, Yes, "", false},
+		{"ChatGPT-User", "OpenAI", PurposeAIUser, Unknown, "", true},
+		{"Bytespider", "ByteDance", PurposeAITraining, Unknown, "", false},
+		{"ELB-HealthChecker", "Amazon", PurposeMonitor, Unknown, "", false},
 	} {
 		c, ok := Find(test.token)
 		if !ok || c.Operator != test.operator || c.Purpose != test.purpose || c.CrawlDelay != test.delay ||

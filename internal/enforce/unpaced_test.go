@@ -46,7 +46,7 @@ func TestUnpaced(t *testing.T) {
 	signed := Proof{Claimed: "chatgpt.com", Signed: true, Standing: Verified}
 	nothing := Proof{}
 	google := Unpaced{Tokens: []string{"googleBOT"}}
-	search := Unpaced{Purposes: []crawler.Purpose{crawler.Search}}
+	search := Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}
 	for _, test := range []struct {
 		name    string
 		unpaced Unpaced
@@ -76,7 +76,7 @@ func TestUnpaced(t *testing.T) {
 		{"what cannot be checked", google, &nothing, "Googlebot", "/", Allowed},
 		{"signed", Unpaced{Tokens: []string{"ChatGPT-User"}}, &signed, "ExampleAgent", "/", Allowed},
 		{"signed, by its host", Unpaced{Tokens: []string{"chatgpt.com"}}, &signed, "ExampleAgent", "/", Allowed},
-		{"signed, by purpose", Unpaced{Purposes: []crawler.Purpose{crawler.AIUser}}, &signed, "ExampleAgent", "/", Allowed},
+		{"signed, by purpose", Unpaced{Purposes: []crawler.Purpose{crawler.PurposeAIUser}}, &signed, "ExampleAgent", "/", Allowed},
 		{"signed by another", google, &signed, "Googlebot", "/", TooFast},
 	} {
 		if got := thirdOf(Options{Unpaced: test.unpaced}, test.proof, test.robot, test.path); got != test.want {
@@ -106,8 +106,8 @@ func TestWhomAPaceHolds(t *testing.T) {
 		{Options{Unnamed: UnnamedNobody}, "*", false},
 		{Options{Unnamed: UnnamedNobody}, "Googlebot", true},
 		{Options{Unpaced: Unpaced{Tokens: []string{"googlebot"}}}, "*", false},
-		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.Search}}}, "*", false},
-		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.SEO}}}, "*", true},
+		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}, "*", false},
+		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSEO}}}, "*", true},
 	} {
 		if got := test.options.Paces(&googlebot, test.record); got != test.want {
 			t.Errorf("%+v, record %q: got %v, want %v", test.options, test.record, got, test.want)
