@@ -26,14 +26,14 @@ const refusedAgent = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compati
 // that is refused is in the middle.
 func robots(tb testing.TB, n int) []string {
 	tb.Helper()
-	text, err := os.ReadFile("../crawler/wellknown.txt")
+	text, err := os.ReadFile("../crawler/catalogue.txt")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var names []string
 	for line := range strings.Lines(string(text)) {
-		name := strings.TrimSpace(line)
-		if name != "" && name != refused && !strings.ContainsAny(name[:1], "#[") && len(names) < n {
+		name, _, isEntry := strings.Cut(line, " | ")
+		if isEntry && name != refused && name[0] != '#' && len(names) < n {
 			names = append(names, name)
 		}
 	}

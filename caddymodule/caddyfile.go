@@ -51,6 +51,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		disallowed  refuse | observe | pace <rate>
 //		too_fast    refuse | observe | wait <duration>
 //		off_hours   refuse | observe
+//		unpaced     <robot|purpose>...
 //		default_pace <rate>
 //		grace       <duration>
 //		ban         <n> in <duration> for <duration>
@@ -141,6 +142,8 @@ var options = []option{
 	{"disallowed", parseDisallowed},
 	{"too_fast", parseTooFast},
 	word("off_hours", listOffHours, func(h *Handler) *string { return &h.OffHours }),
+	words("unpaced", "write whom: names of robots, such as Googlebot, or purposes, such as search",
+		func(h *Handler) *[]string { return &h.Unpaced }),
 	word("default_pace", "a rate such as 1/10s or 10/1m", func(h *Handler) *string { return &h.DefaultPace }),
 	{"grace", func(h *Handler, d *caddyfile.Dispenser) error {
 		return parseDuration(d, "grace", &h.Grace, "1h, 1d or 7d")

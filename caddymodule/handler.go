@@ -129,6 +129,13 @@ type Handler struct {
 	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
+	// Robots that are held to the paths and hours of their record and to no pace, as their
+	// operators say that they read none: product tokens (`Googlebot` is Googlebot-Image too), or
+	// purposes, which stand for all robots of the catalogue that have them (see the matcher
+	// `crawler`). Of a robot that `verify` can check only the verified one counts; any other
+	// name can be claimed by anyone. Default: nobody.
+	Unpaced []string `json:"unpaced,omitempty"`
+
 	// The pace of robots whose record states none, or that are bound by no record, as
 	// Request-rate states it: `1/5s`. Default: none.
 	DefaultPace string `json:"default_pace,omitempty"`
@@ -209,7 +216,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.policies = policies.New(h.app.policies, policies.Config{
 		Sources: h.Sources, Reading: h.settings.reading, Match: h.settings.match, Refresh: h.settings.refresh,
-		DenyUnknown: h.settings.denyUnknown, Traps: h.Trap, Log: h.log, Now: h.now, Storage: ctx.Storage(), Loaded: h.observers.loaded,
+		DenyUnknown: h.settings.denyUnknown, Options: &h.settings.Options, Log: h.log, Now: h.now, Storage: ctx.Storage(), Loaded: h.observers.loaded,
 	})
 	sites.policies = h.policies
 	h.leave = append(h.leave, h.app.add(sites))
@@ -221,6 +228,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.prover = h.newProver(background)
 		h.engine.Prover = h.prover
 	}
+	h.reportUnprovable()
 	h.app.started.then(func() { sites.find(server) })
 	h.policies.Start(background)
 	return nil

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -22,7 +23,7 @@ func init() {
 }
 
 // MatchCrawler matches requests from robots, as their User-Agent states them: all of
-// them, or those of certain names. It never matches a person's browser.
+// them, or those of certain names or purposes. It never matches a person's browser.
 //
 // With it, robots can be sent elsewhere with Caddy's own directives. It decides nothing
 // about robots.txt.
@@ -33,12 +34,20 @@ type MatchCrawler struct {
 	// Default: every robot.
 	Names []string `json:"names,omitempty"`
 
+	// Purposes, as the catalogue of crawlers has them: it matches the robots, apps and
+	// libraries that have one of these, by their own word, besides those with one of the
+	// names. `search`, `ai-training`, `ai-search`, `ai-user`, `archive`, `seo`, `ads`,
+	// `preview`, `feed`, `monitor`, `service`, `research` or `security`. Default: any, and
+	// of those that are not in the catalogue too.
+	Purposes []string `json:"purposes,omitempty"`
+
 	// What a `robots` directive with `verify`, which the request has passed before, found of
 	// the robot's claim: `verified`, `impostor` or `unverified` (not checked, or not in
 	// time). Default: whatever it found.
 	Verified []string `json:"verified,omitempty"`
 
 	app      *App
+	purposes []crawler.Purpose
 	standing []enforce.Standing
 }
 
@@ -52,9 +61,9 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	crawler [<name>...] [verified] [unverified] [impostor]
+//	crawler [<name|purpose>...] [verified] [unverified] [impostor]
 //
-// Several of them in one set are one, with all their names.
+// Several of them in one set are one, with all their names and purposes.
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		m.add(d.RemainingArgs())
@@ -76,9 +85,14 @@ var standings = map[string]enforce.Standing{
 // add takes words as they stand behind the matcher's name.
 func (m *MatchCrawler) add(words []string) {
 	for _, word := range words {
-		if _, ok := standings[word]; ok {
+		_, isStanding := standings[word]
+		purpose, isPurpose := crawler.ParsePurpose(word)
+		switch {
+		case isStanding:
 			m.Verified = append(m.Verified, word)
-		} else {
+		case isPurpose:
+			m.Purposes = append(m.Purposes, string(purpose))
+		default:
 			m.Names = append(m.Names, word)
 		}
 	}
@@ -89,6 +103,14 @@ func (m *MatchCrawler) check() error {
 	for _, name := range m.Names {
 		if strings.TrimSpace(name) == "" {
 			return errors.New(`crawler: an empty name names no robot; write crawler alone to match every robot`)
+		}
+		if _, ok := crawler.ParsePurpose(name); ok {
+			return fmt.Errorf("crawler: %q is a purpose and no robot's name; write it among the purposes", name)
+		}
+	}
+	for _, word := range m.Purposes {
+		if _, ok := crawler.ParsePurpose(word); !ok {
+			return fmt.Errorf("crawler: purposes: %q is unknown; write %s", word, listPurposes)
 		}
 	}
 	for _, word := range m.Verified {
@@ -103,6 +125,10 @@ func (m *MatchCrawler) check() error {
 func (m *MatchCrawler) Provision(ctx caddy.Context) error {
 	if err := m.check(); err != nil {
 		return err
+	}
+	for _, word := range m.Purposes {
+		purpose, _ := crawler.ParsePurpose(word)
+		m.purposes = append(m.purposes, purpose)
 	}
 	for _, word := range m.Verified {
 		m.standing = append(m.standing, standings[word])
@@ -119,9 +145,14 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
 		return false
 	}
-	if len(m.Names) == 0 {
+	if len(m.Names)+len(m.purposes) == 0 {
 		// Whoever was checked is a robot, also one that only its signature shows.
 		return who.Class == crawler.Robot || checked
+	}
+	if len(m.purposes) > 0 && who.Class != crawler.Browser {
+		if c, ok := who.Crawler(); ok && slices.Contains(m.purposes, c.Purpose) {
+			return true
+		}
 	}
 	for _, name := range m.Names {
 		switch who.Class {
@@ -145,7 +176,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 
 // CELLibrary makes the matcher a function of CEL expressions. Example:
 //
-//	expression crawler('*') && !crawler('Googlebot', 'bingbot')
+//	expression crawler('*') && !crawler('search', 'Googlebot')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	return caddyhttp.CELMatcherImpl(
 		"crawler", "crawler_match_request_list",

@@ -35,6 +35,7 @@ const (
 	listOffHours    = "refuse or observe"
 	listUnreachable = "allow or deny"
 	listImpostors   = "unnamed, refuse or observe"
+	listPurposes    = "search, ai-training, ai-search, ai-user, archive, seo, ads, preview, feed, monitor, service, research or security"
 )
 
 // settings is what the options of a Handler mean, with the defaults filled in. It does not
@@ -115,6 +116,9 @@ func readLimits(h *Handler, s *settings) (err error) {
 		return err
 	}
 	if s.Exempt, err = enforce.ParseExemptions(h.Exempt, caddyhttp.PrivateRangesCIDR()); err != nil {
+		return err
+	}
+	if s.Unpaced, err = parseUnpaced(h.Unpaced); err != nil {
 		return err
 	}
 	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {

@@ -43,6 +43,15 @@
 //
 // The words themselves are in words.txt, with where each of them comes from.
 //
+// # The catalogue
+//
+// Of some two hundred robots and services more is known than they say: who runs them, what for, how
+// they can be verified, and whether they read Crawl-delay. [Find] looks one up by a product token,
+// [Identity.Crawler] by what a client says of itself. The data are in catalogue.txt, each line
+// with the pages that were read for it.
+//
+// # Headless browsers
+//
 // A client that runs a headless browser without saying more (HeadlessChrome) is a
 // Browser: people test their own sites with it, and it names no owner to whom a
 // robots.txt could be addressed. So are a robot's name among the words of a platform without an

@@ -60,3 +60,14 @@ func ExampleWellKnown() {
 	// GPTBot true
 	// false
 }
+
+func ExampleFind() {
+	for _, token := range []string{"Googlebot-Image", "claude-user"} {
+		c, _ := crawler.Find(token)
+		fmt.Printf("%s of %s is for %s; a person asks for each page: %v; reads Crawl-delay: %s\n",
+			c.Name, c.Operator, c.Purpose, c.ByPerson, c.CrawlDelay)
+	}
+	// Output:
+	// Googlebot of Google is for search; a person asks for each page: false; reads Crawl-delay: no
+	// Claude-User of Anthropic is for ai-user; a person asks for each page: true; reads Crawl-delay: unknown
+}

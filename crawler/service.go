@@ -39,8 +39,8 @@ func (a *agent) isCrawler(t token) bool {
 	if a.hasRobotWord(t.from, t.to) {
 		return !a.isNobody(t)
 	}
-	_, ok := wellKnown[string(a.lower[t.from:t.to])]
-	return ok
+	found, ok := byToken[string(a.lower[t.from:t.to])]
+	return ok && catalogue[found.crawler].Purpose.isCrawling()
 }
 
 // hasServiceWord reports whether t says that it is a service of some kind: as a product, in

@@ -23,16 +23,16 @@ func Command() caddycmd.Command {
 Asks what the robots directive would do, without a server: for some URLs
 (check), for a file of cases (test), for last month's access log (replay). lint
 says what is wrong with a robots.txt, explain why a request is or is not
-allowed.
+allowed, and catalogue what is known of robots.
 
 All of it is judged by the code that judges requests.
 `,
 		CobraFunc: func(cmd *cobra.Command) {
-			cmd.AddCommand(checkCommand(), testCommand(), lintCommand(), explainCommand(), replayCommand())
+			cmd.AddCommand(checkCommand(), testCommand(), lintCommand(), explainCommand(), replayCommand(), catalogueCommand())
 			cmd.DisableFlagsInUseLine = true
 			runs(cmd, func(cmd *cobra.Command, _ *bufio.Writer, args []string) error {
 				if len(args) > 0 {
-					return fmt.Errorf("there is no command %q; write check, test, lint, explain or replay", args[0])
+					return fmt.Errorf("there is no command %q; write check, test, lint, explain, replay or catalogue", args[0])
 				}
 				return cmd.Help()
 			})

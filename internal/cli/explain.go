@@ -61,10 +61,11 @@ func (x *explainer) explain(userAgent string, r *enforce.Request) error {
 	who := identify(userAgent)
 	v := judge(x.rules, r, who)
 	x.say("Who:      %s", describe(who, userAgent))
+	x.known(who)
 	x.record(&v)
 	if binding := v.Decision.Binding; binding != nil && v.Denied == "" && r.Path != enforce.RobotsTxt {
 		x.matches(binding, r)
-		x.pace(binding)
+		x.pace(binding, who)
 	}
 	x.say("Verdict:  %s: %s", v.Kind, reason(&v))
 	if v.Kind != enforce.Allowed {
@@ -97,6 +98,19 @@ func named(who *crawler.Identity) string {
 		return "without a name, "
 	}
 	return who.Name + ", "
+}
+
+// known says what the catalogue has of a client that says it is one of its crawlers.
+func (x *explainer) known(who *crawler.Identity) {
+	c, ok := who.Crawler()
+	if !ok {
+		return
+	}
+	asked := ""
+	if c.ByPerson {
+		asked = ", when a person asks for a page"
+	}
+	x.say("Known:    %s is run by %s, for %s%s", c.Name, c.Operator, c.Purpose, asked)
 }
 
 // record says which records there are for the client, and which one binds it.
@@ -200,8 +214,10 @@ func (x *explainer) precedence(binding *robotsrules.Binding) string {
 }
 
 // pace says how fast, and when, the robot may come.
-func (x *explainer) pace(binding *robotsrules.Binding) {
+func (x *explainer) pace(binding *robotsrules.Binding, who *crawler.Identity) {
+	delays := 0
 	for _, group := range binding.Groups() {
+		delays += len(group.CrawlDelays)
 		for _, c := range group.CrawlDelays {
 			x.say("Pace:     line %d %q is to be kept, too", c.Line, c.Text)
 		}
@@ -211,5 +227,8 @@ func (x *explainer) pace(binding *robotsrules.Binding) {
 		if group.VisitTime != nil {
 			x.say("Hours:    line %d %q is to be kept, too", group.VisitTime.Line, group.VisitTime.Text)
 		}
+	}
+	if c, _ := who.Crawler(); delays > 0 && c.CrawlDelay == crawler.No {
+		x.say("Pace:     %s says that its robot does not read Crawl-delay; the option \"unpaced %s\" takes the pace away", c.Operator, c.Name)
 	}
 }

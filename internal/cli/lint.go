@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -23,9 +24,9 @@ func lintCommand() *cobra.Command {
 		Long: `
 Says, line by line, what a robots.txt does not mean although it seems to, and
 what to write instead: lines that are not read, names that no request carries or
-that would bind a crowd, rules that never decide and the line that decides in
-their place, and decisions that robots make differently which follow another
-standard.
+that would bind a crowd, a Crawl-delay that holds robots which do not read it,
+rules that never decide and the line that decides in their place, and decisions
+that robots make differently which follow another standard.
 
 Without an argument it reads the file robots.txt in the current folder.
 
@@ -75,6 +76,7 @@ type note struct {
 // The kinds of note that count as alike whatever they say.
 const (
 	kindShadow     = "shadow"
+	kindUnread     = "unread"
 	kindDifference = "difference"
 )
 
@@ -92,6 +94,7 @@ func notes(rules *policies.Rules, rd *reader) (all []note) {
 		}
 	}
 	add("", rules.Diagnostics)
+	add(kindUnread, unreadDelays(rules.Compiled))
 	add(kindShadow, shadows(rules.Compiled))
 	add(kindDifference, differences(rules.Text, rd))
 	slices.SortStableFunc(all, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
@@ -192,6 +195,14 @@ func shadows(policy *robotsrules.Policy) []robotsrules.Diagnostic {
 	}
 	if !all {
 		list = append(list, robotsrules.Diagnostic{Line: 1, Message: "the file is so large that it was not asked of all rules whether they ever decide"})
+	}
+	return list
+}
+
+// unreadDelays says which paces hold robots that do not read them.
+func unreadDelays(policy *robotsrules.Policy) (list []robotsrules.Diagnostic) {
+	for _, unread := range policies.UnreadDelays(policy, new(enforce.Options)) {
+		list = append(list, unread.Diagnostic())
 	}
 	return list
 }

@@ -54,6 +54,7 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 	}
 	fmt.Fprintln(out)
 	printRobots(out, robots, width)
+	printUnread(out, robots, width)
 	fmt.Fprintln(out)
 	printFear(out, robots, c, width)
 }
@@ -139,6 +140,25 @@ func printBroken(out *bufio.Writer, robot *compliance.Robot, width int) {
 	}
 	for _, path := range robot.Paths[:min(len(robot.Paths), maxTableLines)] {
 		printCount(out, path.Requests, printable(path.Path), width)
+	}
+}
+
+// printUnread prints who would have been refused as too fast although its operator says that it
+// reads no Crawl-delay.
+func printUnread(out *bufio.Writer, robots []compliance.Robot, width int) {
+	headed := false
+	for i := range robots {
+		who := crawler.Identity{Key: strings.ToLower(robots[i].Robot)}
+		c, _ := who.Crawler()
+		n := robots[i].Of(compliance.TooFast).Requests
+		if n == 0 || c.CrawlDelay != crawler.No {
+			continue
+		}
+		if !headed {
+			fmt.Fprintln(out, "\nToo fast, but their operators say that they read no Crawl-delay (see unpaced):")
+			headed = true
+		}
+		printCount(out, n, fmt.Sprintf("%s of %s", printable(robots[i].Robot), c.Operator), width)
 	}
 }
 

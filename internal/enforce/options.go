@@ -29,6 +29,7 @@ type Options struct {
 	Ban   *ratelimit.BanPolicy // nil: nobody is banned
 
 	Exempt       Exemptions
+	Unpaced      Unpaced
 	TreatAsRobot []string      // texts of User-Agents
 	Signatures   bool          // a client that signs its requests is a robot
 	Trap         []string      // paths that no person is led to

@@ -47,13 +47,17 @@ type demand struct {
 }
 
 // demand returns the pace that holds now: what the client's record states, else the site's own
-// default; and for a disallowed page that is served at a rate, the slower of the two.
+// default, and none for who is unpaced; for a disallowed page that is served at a rate, the slower
+// of the two.
 func (e *Engine) demand(v *Verdict, previous *grace) demand {
 	rate := e.rate(v.Decision.Binding, v.At)
 	if previous != nil {
 		if earlier := e.rate(previous.binding, v.At); rate.SlowerThan(earlier) {
 			rate = earlier
 		}
+	}
+	if e.Unpaced.covers(v) {
+		rate = robotsrules.Rate{}
 	}
 	d := demand{rate: rate, do: e.TooFast}
 	if e.Disallowed == Pace && (v.Denied != "" || !v.Decision.Allowed()) {

@@ -35,7 +35,7 @@ type Config struct {
 	Match       robotsrules.Match
 	Refresh     time.Duration    // how long rules are in force before their sources are asked again, at least
 	DenyUnknown bool             // all robots are kept out while no rules could be loaded yet
-	Traps       []string         // paths that the rules are to keep from all robots
+	Options     *enforce.Options // what the owner asks for: the log says where the rules do not fit it; nil: the defaults
 	Log         *zap.Logger      // says what changed and what failed
 	Now         func() time.Time // nil: time.Now
 	Storage     storage.Store    // keeps what URLs answered over a restart; nil: nothing does
@@ -68,6 +68,9 @@ func New(c *Cache, cfg Config) *Loader {
 	cfg.Reading.MaxBytes = cmp.Or(cfg.Reading.MaxBytes, robotsrules.DefaultMaxBytes)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Options == nil {
+		cfg.Options = new(enforce.Options)
 	}
 	l := &Loader{
 		cfg: cfg, cache: c, urls: make(map[Source]string),

@@ -88,9 +88,14 @@ func (l *Loader) report(s *Site, ended *Load, fresh bool) {
 	}
 	if fresh && previous != rules {
 		reportDiagnostics(log, rules.Diagnostics)
+		for _, unread := range UnreadDelays(rules.Compiled, l.cfg.Options) {
+			d := unread.Diagnostic()
+			log.Warn("a Crawl-delay holds robots that do not read it", zap.Int("line", d.Line), zap.Strings("robots", unread.Robots),
+				zap.String("what", d.Message), zap.String("instead", d.Instead))
+		}
 	}
 	if previous != rules && rules.Text != "" {
-		for _, path := range IdleTraps(rules.Compiled, l.cfg.Traps) {
+		for _, path := range IdleTraps(rules.Compiled, l.cfg.Options.Trap) {
 			log.Error("this trap catches nobody: robots.txt does not disallow it to all",
 				zap.String("trap", path), zap.String("instead", `write "Disallow: `+path+`" in the record for "*"`))
 		}

@@ -1,18 +1,15 @@
 package proof
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
-
-//go:embed known.txt
-var knownText string
 
 // Claim says how one robot is verified. Where there are several methods, any proves it,
 // and only who fails all is an impostor.
@@ -96,22 +93,20 @@ func Merge(own, others []Claim) []Claim {
 	return all
 }
 
-// Known returns the robots whose operators, as of November 2026, say how to verify them, in a
-// fixed order, each token once. Nothing is fetched. The caller owns the result.
+// Known returns the robots of the [crawler.Catalogue] whose operators say how to verify them, in
+// its order, each token once. Nothing is fetched. The caller owns the result.
 func Known() []Claim {
-	var own []Claim
-	for line := range strings.Lines(knownText) {
-		fields := strings.Split(line, "|")
-		if strings.HasPrefix(line, "#") || len(fields) != 3 {
+	var claims []Claim
+	for _, c := range crawler.Catalogue() {
+		if !c.IsVerifiable() {
 			continue
 		}
-		c := Claim{Token: strings.TrimSpace(fields[0])}
-		if values := strings.Fields(fields[2]); strings.TrimSpace(fields[1]) == "dns" {
-			c.DNS = values
-		} else {
-			c.Ranges = values
+		for i, token := range c.Tokens {
+			if i > 0 && strings.HasPrefix(token, c.Tokens[0]) {
+				continue // who claims it claims the first one
+			}
+			claims = append(claims, Claim{Token: token, DNS: slices.Clone(c.DNS), Ranges: slices.Clone(c.Ranges)})
 		}
-		own = append(own, c)
 	}
-	return Merge(own, nil)
+	return claims
 }

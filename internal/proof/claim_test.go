@@ -1,101 +1,39 @@
 package proof
 
 import (
-	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
 )
 
-var (
-	tokenForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$`)
-	suffixForm = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+$`)
-)
-
-func TestEveryRowOfTheKnownTableIsWellFormed(t *testing.T) {
-	rows := 0
-	seen := map[string]bool{}
-	for number, line := range slices.Collect(strings.Lines(knownText)) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		rows++
-		fields := strings.Split(line, " | ")
-		if len(fields) != 3 || !tokenForm.MatchString(fields[0]) {
-			t.Errorf("line %d: %q, want token | dns or ranges | value", number+1, line)
-			continue
-		}
-		if seen[fields[0]+fields[1]] {
-			t.Errorf("line %d: %s has %s twice", number+1, fields[0], fields[1])
-		}
-		seen[fields[0]+fields[1]] = true
-		switch fields[1] {
-		case "dns":
-			checkSuffixes(t, number+1, strings.Fields(fields[2]))
-		case "ranges":
-			checkRangeURL(t, number+1, fields[2])
-		default:
-			t.Errorf("line %d: %q, want dns or ranges", number+1, fields[1])
-		}
-	}
-	if rows < 40 {
-		t.Errorf("%d rows, want 40 at least", rows)
-	}
-}
-
-func checkSuffixes(t *testing.T, line int, suffixes []string) {
-	t.Helper()
-	if len(suffixes) == 0 {
-		t.Errorf("line %d: no suffix", line)
-	}
-	for _, suffix := range suffixes {
-		if !suffixForm.MatchString(suffix) {
-			t.Errorf("line %d: the suffix %q, want a domain in lower case, such as googlebot.com", line, suffix)
-		}
-	}
-}
-
-func checkRangeURL(t *testing.T, line int, text string) {
-	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		t.Errorf("line %d: the address %q (%v), want one that begins with https:// and is without a query", line, text, err)
-	}
-}
-
-func TestTheKnownTableIsDated(t *testing.T) {
-	if first, _, _ := strings.Cut(knownText, "\n"); !regexp.MustCompile(`Dated 20\d\d-\d\d-\d\d\.$`).MatchString(first) {
-		t.Errorf("the first line is %q, want it to end in a date", first)
-	}
-}
-
-func TestKnownGathersTheRowsOfAToken(t *testing.T) {
+// That the catalogue is well formed is for its own tests; a claim has its own form.
+func TestKnownIsWhatTheCatalogueCanVerify(t *testing.T) {
 	claims := map[string]Claim{}
-	rows := 0
 	for _, claim := range Known() {
-		if _, ok := claims[claim.Token]; ok {
+		if _, ok := claims[strings.ToLower(claim.Token)]; ok {
 			t.Errorf("%s is claimed twice", claim.Token)
 		}
-		if len(claim.DNS)+len(claim.Ranges) == 0 {
-			t.Errorf("%s can be proved by nothing", claim.Token)
+		if err := claim.Check(); err != nil {
+			t.Errorf("%s: %v", claim.Token, err)
 		}
-		claims[claim.Token] = claim
-		rows += min(len(claim.DNS), 1) + len(claim.Ranges)
+		claims[strings.ToLower(claim.Token)] = claim
 	}
-	if want := strings.Count(knownText, " | dns | ") + strings.Count(knownText, "| https://"); rows != want {
-		t.Errorf("%d rows are claimed, want all %d", rows, want)
+	if len(claims) < 45 {
+		t.Errorf("%d claims, want 45 at least", len(claims))
 	}
-	googlebot := claims["Googlebot"]
-	if got, want := googlebot.DNS, []string{"googlebot.com"}; !slices.Equal(got, want) {
-		t.Errorf("Googlebot's suffixes are %q, want %q", got, want)
+	for _, c := range crawler.Catalogue() {
+		claim, ok := claims[strings.ToLower(c.Tokens[0])]
+		if ok != c.IsVerifiable() || !slices.Equal(claim.DNS, c.DNS) || !slices.Equal(claim.Ranges, c.Ranges) {
+			t.Errorf("%s: got %+v, want %q and %q", c.Name, claim, c.DNS, c.Ranges)
+		}
 	}
-	if got, want := len(googlebot.Ranges), 1; got != want {
-		t.Errorf("Googlebot has %d lists, want %d", got, want)
+	if _, ok := claims["googlebot-image"]; ok {
+		t.Error("Googlebot-Image is a claim of its own, want it to be Googlebot's")
 	}
-	if got, want := claims["YandexBot"].DNS, []string{"yandex.ru", "yandex.net", "yandex.com"}; !slices.Equal(got, want) {
+	if got, want := claims["yandexbot"].DNS, []string{"yandex.ru", "yandex.net", "yandex.com"}; !slices.Equal(got, want) {
 		t.Errorf("YandexBot's suffixes are %q, want %q", got, want)
 	}
 }

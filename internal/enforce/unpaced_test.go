@@ -1,0 +1,116 @@
+package enforce
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// onePolicy is the policy of every host.
+type onePolicy struct{ Policy }
+
+func (p *onePolicy) ForHost(context.Context, string) *Policy { return &p.Policy }
+
+// oneProof says the same of every robot that has a name to check, and of every signature.
+type oneProof struct{ proof Proof }
+
+func (p oneProof) Prove(context.Context, Request, *crawler.Identity) Proof { return p.proof }
+func (p oneProof) Signer(context.Context, Request) Proof                   { return Proof{} }
+
+const slowSite = "User-agent: *\nCrawl-delay: 10\nDisallow: /private/\n\nUser-agent: NightBot\nCrawl-delay: 10\nVisit-time: 2200-0600\n"
+
+// thirdOf returns what becomes of the third of three requests at once.
+func thirdOf(o Options, proof *Proof, name, path string) Kind {
+	rules := &Rules{Compiled: robotsrules.Compile(robotsrules.Parse([]byte(slowSite), robotsrules.Options{}), robotsrules.MatchSubstring)}
+	e := Engine{Options: o, Policies: &onePolicy{Policy{Rules: rules}}, Limiter: ratelimit.NewMemory(100)}
+	if proof != nil {
+		e.Prover = oneProof{*proof}
+	}
+	who := crawler.AsRobot(name)
+	var v Verdict
+	for range 3 {
+		r := Request{Host: "example.com", UserAgent: name, Address: "192.0.2.1", At: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
+		r.SetTarget(path)
+		v = e.Decide(context.Background(), &r, &who)
+	}
+	return v.Kind
+}
+
+func TestUnpaced(t *testing.T) {
+	verified, unverified := Proof{Claimed: "Googlebot", Standing: Verified}, Proof{Claimed: "Googlebot"}
+	impostor := Proof{Claimed: "Googlebot", Standing: Impostor, Reason: "no"}
+	signed := Proof{Claimed: "chatgpt.com", Signed: true, Standing: Verified}
+	nothing := Proof{}
+	google := Unpaced{Tokens: []string{"googleBOT"}}
+	search := Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}
+	for _, test := range []struct {
+		name    string
+		unpaced Unpaced
+		proof   *Proof
+		robot   string
+		path    string
+		want    Kind
+	}{
+		{"nobody is named", Unpaced{}, nil, "Googlebot", "/", TooFast},
+		{"by name", google, nil, "Googlebot", "/", Allowed},
+		{"its kin", google, nil, "Googlebot-Image", "/", Allowed},
+		{"not whose name begins so", google, nil, "Googlebots", "/", TooFast},
+		{"not in whose name it stands", google, nil, "NotGooglebot", "/", TooFast},
+		{"not another one", google, nil, "bingbot", "/", TooFast},
+		{"not the one for its kin", Unpaced{Tokens: []string{"Googlebot-Image"}}, nil, "Googlebot", "/", TooFast},
+		{"its paths stay", google, nil, "Googlebot", "/private/", Disallowed},
+		{"its hours stay", Unpaced{Tokens: []string{"NightBot"}}, nil, "NightBot", "/", OffHours},
+		{"a robot of which nothing is known", Unpaced{Tokens: []string{"OurBot"}}, nil, "OurBot", "/", Allowed},
+		{"by purpose", search, nil, "bingbot", "/", Allowed},
+		{"by purpose, its kin", search, nil, "Googlebot-Image", "/", Allowed},
+		{"of another purpose", search, nil, "GPTBot", "/", TooFast},
+		{"of no purpose that is known", search, nil, "OurSearchBot", "/", TooFast},
+		{"verified", google, &verified, "Googlebot", "/", Allowed},
+		{"not verified in time", google, &unverified, "Googlebot", "/", TooFast},
+		{"an impostor", google, &impostor, "Googlebot", "/", TooFast},
+		{"an impostor, by purpose", search, &impostor, "Googlebot", "/", TooFast},
+		{"what cannot be checked", google, &nothing, "Googlebot", "/", Allowed},
+		{"signed", Unpaced{Tokens: []string{"ChatGPT-User"}}, &signed, "ExampleAgent", "/", Allowed},
+		{"signed, by its host", Unpaced{Tokens: []string{"chatgpt.com"}}, &signed, "ExampleAgent", "/", Allowed},
+		{"signed, by purpose", Unpaced{Purposes: []crawler.Purpose{crawler.PurposeAIUser}}, &signed, "ExampleAgent", "/", Allowed},
+		{"signed by another", google, &signed, "Googlebot", "/", TooFast},
+	} {
+		if got := thirdOf(Options{Unpaced: test.unpaced}, test.proof, test.robot, test.path); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+	// A default pace is a pace; a disallowed page that is served at a rate is not about the robot's own.
+	rate, _ := robotsrules.ParseRate("1/1m")
+	if got := thirdOf(Options{Unpaced: google, DefaultPace: rate}, nil, "Googlebot", "/"); got != Allowed {
+		t.Errorf("with a default pace: got %s, want it to be allowed", got)
+	}
+	if got := thirdOf(Options{Unpaced: google, Disallowed: Pace, DisallowedPace: rate}, nil, "Googlebot", "/private/"); got != TooFast {
+		t.Errorf("a disallowed page at a rate: got %s, want too_fast", got)
+	}
+}
+
+func TestWhomAPaceHolds(t *testing.T) {
+	googlebot, _ := crawler.Find("Googlebot")
+	for _, test := range []struct {
+		options Options
+		record  string
+		want    bool
+	}{
+		{Options{}, "*", true},
+		{Options{Observe: true}, "*", true},
+		{Options{TooFast: Observe}, "*", false},
+		{Options{Unnamed: UnnamedNobody}, "*", false},
+		{Options{Unnamed: UnnamedNobody}, "Googlebot", true},
+		{Options{Unpaced: Unpaced{Tokens: []string{"googlebot"}}}, "*", false},
+		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}, "*", false},
+		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSEO}}}, "*", true},
+	} {
+		if got := test.options.Paces(&googlebot, test.record); got != test.want {
+			t.Errorf("%+v, record %q: got %v, want %v", test.options, test.record, got, test.want)
+		}
+	}
+}
