@@ -1,7 +1,11 @@
 package enforce
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -168,5 +172,68 @@ func TestWhomTheDefaultRecordBinds(t *testing.T) {
 				t.Errorf("unnamed %d: binds a %s: %t, want %t", unnamed, class, got, want[i])
 			}
 		}
+	}
+}
+
+// A record with a client's own name binds it, whatever its class and dress.
+func TestARecordWithItsNameBindsEveryNamedClient(t *testing.T) {
+	files, err := filepath.Glob("../../crawler/testdata/*s*.txt")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("got %d files of clients: %v", len(files), err)
+	}
+	tried := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			columns := strings.SplitN(strings.TrimSpace(line), " | ", 3)
+			if len(columns) != 3 || columns[0] != "robot" && columns[0] != "service" || columns[1] == "" || columns[2][0] == '"' {
+				continue
+			}
+			who := crawler.Identify(columns[2])
+			for _, match := range []robotsrules.Match{robotsrules.MatchSubstring, robotsrules.MatchToken} {
+				parsed := robotsrules.Parse([]byte("User-agent: "+who.Name+"\nDisallow: /\n"), robotsrules.Options{})
+				rules := &Rules{Compiled: robotsrules.Compile(parsed, match)}
+				if (&Engine{}).Binding(rules, &Verdict{Who: &who}) == nil {
+					t.Errorf("%s: %q is not bound by the record for %q (says %q, products %q)", match, columns[2], who.Name, who.Text, who.Products)
+				}
+			}
+			tried++
+		}
+	}
+	if tried < 400 {
+		t.Errorf("tried %d clients, want at least 400", tried)
+	}
+}
+
+// liars are the clients whose claims are all found false.
+type liars struct{}
+
+func (liars) Prove(context.Context, Request, *crawler.Identity) Proof {
+	return Proof{Claimed: "Twitterbot", Standing: Impostor, Reason: "not its address"}
+}
+
+func (liars) Signer(context.Context, Request) Proof { return Proof{} }
+
+// onePolicy is the policy of all hosts.
+type onePolicy struct{ *Policy }
+
+func (p onePolicy) ForHost(context.Context, string) *Policy { return p.Policy }
+
+// Who claims to be a service that it is not is a robot without a name.
+func TestAFalseServiceIsARobot(t *testing.T) {
+	compiled := robotsrules.Compile(robotsrules.Parse([]byte("User-agent: *\nDisallow: /\n\nUser-agent: Twitterbot\nAllow: /\n"), robotsrules.Options{}), robotsrules.MatchSubstring)
+	policies := onePolicy{&Policy{Rules: &Rules{Compiled: compiled}}}
+	who := crawler.Identify("Twitterbot/1.0")
+	r := Request{Method: "GET", Host: "a.example", Target: "/x", Path: "/x", UserAgent: "Twitterbot/1.0"}
+	honest := &Engine{Policies: policies}
+	if v := honest.Decide(t.Context(), &r, &who); v.Kind != Allowed || v.Decision.Binding.Token() != "Twitterbot" {
+		t.Errorf("unchecked: got %s by the record for %q, want allowed by its own", v.Kind, v.Decision.Binding.Token())
+	}
+	checked := &Engine{Policies: policies, Prover: liars{}}
+	if v := checked.Decide(t.Context(), &r, &who); v.Kind != Disallowed || v.Decision.Binding.Token() != "*" || v.Who.Class != crawler.Robot {
+		t.Errorf("an impostor: got %s by the record for %q as %s, want disallowed by *", v.Kind, v.Decision.Binding.Token(), v.Who.Class)
 	}
 }
