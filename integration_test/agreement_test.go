@@ -84,13 +84,12 @@ type verdict struct {
 func judge(policy *robotsrules.Policy, agent, target string) verdict {
 	who := crawler.Identify(agent)
 	var binding *robotsrules.Binding
+	robot := robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products}
 	switch who.Class {
 	case crawler.Robot:
-		binding = policy.Bind(robotsrules.Robot{UserAgent: who.Text, Name: who.Name, Products: who.Products})
-	case crawler.App:
-		if len(who.Products) > 0 {
-			binding = policy.Named(who.Products[0])
-		}
+		binding = policy.Bind(robot)
+	case crawler.App, crawler.Service:
+		binding = policy.FindProgram(robot, who.Handset)
 	case crawler.Unstated:
 		binding = policy.Default()
 	}
@@ -145,7 +144,7 @@ http://:{$PORT} {
 	}
 
 	// What the numbers above are worth.
-	for class, least := range map[crawler.Class]int{crawler.Browser: 500, crawler.Robot: 500, crawler.App: 100, crawler.Unstated: 3} {
+	for class, least := range map[crawler.Class]int{crawler.Browser: 500, crawler.Robot: 500, crawler.App: 100, crawler.Service: 100, crawler.Unstated: 3} {
 		if classes[class] < least {
 			t.Errorf("requests of class %s: got %d of %d, want at least %d", class, classes[class], visits, least)
 		}

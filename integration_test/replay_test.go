@@ -137,7 +137,7 @@ http://:{$PORT} {
 			t.Errorf("GET %s for the browser %q: got %d, want 200", target, agent, status)
 		}
 		key := who.Class.String() + " " + who.Name
-		if who.Class == crawler.Browser || who.Class == crawler.App && who.Name != "curl" && who.Name != "Wget" {
+		if who.Class == crawler.Browser || who.Class == crawler.Service || who.Class == crawler.App && who.Name != "curl" && who.Name != "Wget" {
 			continue // whom nothing binds: they stand in no table
 		}
 		s := want[key]
