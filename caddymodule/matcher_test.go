@@ -20,7 +20,7 @@ var matcherCases = []struct {
 	{"crawler Bot", "crawler('Bot')", "yes yes no no no no no"},
 	{"crawler curl", "crawler('curl')", "no no no yes no no no"},
 	{"crawler cur CFNetwork", "crawler('cur', 'CFNetwork')", "no no no no no no no"},
-	{"crawler Mozilla Chrome Safari", "crawler('Mozilla', 'Chrome', 'Safari')", "yes no yes no no no no"},
+	{"crawler Mozilla Chrome Safari", "crawler('Mozilla', 'Chrome', 'Safari')", "no no no no no no no"},
 }
 
 var matcherAgents = []string{gptBot, ccBot, bytespider, curl, someApp, "", chrome}

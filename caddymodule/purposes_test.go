@@ -25,7 +25,7 @@ var purposeCases = []struct {
 	{"crawler search", "crawler('search')", "no no yes no no no no no"},
 	{"crawler Search GPTBot", "crawler('Search', 'GPTBot')", "yes no yes no no no no no"},
 	{"crawler preview seo", "crawler('preview', 'seo')", "no no no no yes no no no"},
-	{"crawler ai", "crawler('ai')", "yes no no yes no no no no"},
+	{"crawler ai", "crawler('ai')", "no no no yes no no no no"},
 }
 
 var purposeAgents = []string{
@@ -59,10 +59,7 @@ func matched(t *testing.T, m caddyhttp.RequestMatcherWithError) string {
 }
 
 func TestTheMatcherKnowsPurposes(t *testing.T) {
-	ctx, err := caddy.ProvisionContext(&caddy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx := contextWithStorage(t)
 	for _, test := range purposeCases {
 		var m MatchCrawler
 		if err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.matcher)); err != nil {

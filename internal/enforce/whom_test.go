@@ -217,15 +217,10 @@ func (liars) Prove(context.Context, Request, *crawler.Identity) Proof {
 
 func (liars) Signer(context.Context, Request) Proof { return Proof{} }
 
-// onePolicy is the policy of all hosts.
-type onePolicy struct{ *Policy }
-
-func (p onePolicy) ForHost(context.Context, string) *Policy { return p.Policy }
-
 // Who claims to be a service that it is not is a robot without a name.
 func TestAFalseServiceIsARobot(t *testing.T) {
 	compiled := robotsrules.Compile(robotsrules.Parse([]byte("User-agent: *\nDisallow: /\n\nUser-agent: Twitterbot\nAllow: /\n"), robotsrules.Options{}), robotsrules.MatchSubstring)
-	policies := onePolicy{&Policy{Rules: &Rules{Compiled: compiled}}}
+	policies := &onePolicy{Policy{Rules: &Rules{Compiled: compiled}}}
 	who := crawler.Identify("Twitterbot/1.0")
 	r := Request{Method: "GET", Host: "a.example", Target: "/x", Path: "/x", UserAgent: "Twitterbot/1.0"}
 	honest := &Engine{Policies: policies}
