@@ -127,7 +127,12 @@ func (a *App) keepBans() {
 
 // keepLedger has the ledger outlive a restart from now on.
 func (a *App) keepLedger() {
-	a.keep.ledger.Do(func() { a.leave = append(a.leave, a.ledger.Keeper.Keep(a.ctx.Storage(), a.log)) })
+	a.keep.ledger.Do(func() {
+		// The name of this Caddy is made here, before the TLS app starts and makes one too: of two
+		// that are made at once the later one stays, and what is stored under the other is lost.
+		_ = ledgerPlace()
+		a.leave = append(a.leave, a.ledger.Keeper.Keep(a.ctx.Storage(), a.log))
+	})
 }
 
 // ledgerPlace is where this Caddy's ledger is in Caddy's storage.
