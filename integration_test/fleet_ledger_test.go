@@ -41,7 +41,13 @@ func (c *caddy) seen(t *testing.T) tally {
 func (c *caddy) sees(t *testing.T, what string, want tally) {
 	t.Helper()
 	begun := time.Now()
-	eventually(t, fmt.Sprintf("%s: %+v", what, want), func() bool { return c.seen(t) == want })
+	var last tally
+	defer func() {
+		if last != want {
+			t.Errorf("%s: last seen %+v", what, last)
+		}
+	}()
+	eventually(t, fmt.Sprintf("%s: %+v", what, want), func() bool { last = c.seen(t); return last == want })
 	t.Logf("%s: %s later", what, time.Since(begun).Round(time.Millisecond))
 }
 
