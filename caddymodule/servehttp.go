@@ -33,6 +33,9 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	x := exchange{r: r, state: stateOf(r)}
 	h.fill(&x, sent)
+	if x.request.IsChallenge() {
+		return next.ServeHTTP(w, r)
+	}
 	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
 	h.observers.learn(&x)
 	var announcer *announcer

@@ -51,6 +51,21 @@ func (r *Request) header(name string) string {
 	return ""
 }
 
+// challengePath is where a validator of certificates finds what it has asked for (RFC 8555,
+// section 8.3).
+const challengePath = "/.well-known/acme-challenge/"
+
+// IsChallenge reports whether r asks for the answer to an ACME challenge: with GET or HEAD, without
+// a query, and for one token of the base64url alphabet, so that no server can read the path in
+// another way. Such a request is never judged.
+func (r *Request) IsChallenge() bool {
+	token, ok := strings.CutPrefix(r.Target, challengePath)
+	if !ok || token == "" || r.Method != "GET" && r.Method != "HEAD" {
+		return false
+	}
+	return strings.Trim(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
 // ServedPath returns a decoded path as the server understands it: /robots.txt is always
 // served, also behind doubled slashes and "." segments.
 func ServedPath(path string) string {
