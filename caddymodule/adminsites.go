@@ -10,44 +10,10 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/policies"
-	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // refreshTime bounds how long the admin API waits for loads that it has begun.
 const refreshTime = 30 * time.Second
-
-// siteRecord is a site as the admin API shows it.
-type siteRecord struct {
-	Host     string   `json:"host"` // empty where one robots.txt holds for all hosts
-	Sources  []string `json:"sources"`
-	Version  string   `json:"version"`
-	Octets   int      `json:"octets"`
-	Records  int      `json:"records"`
-	Rules    int      `json:"rules"`
-	Errors   int      `json:"errors"`   // lines that do not do what they seem to
-	Warnings int      `json:"warnings"` // lines that may not
-
-	Since   time.Time `json:"since,omitzero"`        // when this text came into force
-	Loaded  time.Time `json:"loaded,omitzero"`       // when the sources were last read well
-	Age     float64   `json:"age_seconds,omitempty"` // how long ago that was
-	Due     time.Time `json:"due,omitzero"`          // when they are read again
-	Failure string    `json:"failure,omitempty"`     // why the last load did not go well
-	Denied  string    `json:"denied,omitempty"`      // why everything is disallowed
-}
-
-// siteInFull is a site with the text that is in force.
-type siteInFull struct {
-	siteRecord
-	Text        string             `json:"text"`
-	Diagnostics []diagnosticRecord `json:"diagnostics"`
-}
-
-type diagnosticRecord struct {
-	Line     int    `json:"line"`
-	Severity string `json:"severity"`
-	What     string `json:"what"`
-	Instead  string `json:"instead,omitempty"`
-}
 
 // refreshRecord is what came of a load.
 type refreshRecord struct {
@@ -55,24 +21,6 @@ type refreshRecord struct {
 	Version string `json:"version"`
 	Changed bool   `json:"changed"`
 	Failure string `json:"failure,omitempty"`
-}
-
-// newSiteRecord returns what is known of a site. Before its first load ended that is next to
-// nothing.
-func newSiteRecord(l *policies.Loader, st *policies.State, now time.Time) siteRecord {
-	rec := siteRecord{Host: st.Host, Sources: l.SourceNames(), Failure: st.Failure, Loaded: st.Loaded.UTC(), Due: st.Due.UTC()}
-	if !st.Loaded.IsZero() {
-		rec.Age = now.Sub(st.Loaded).Seconds()
-	}
-	if st.Policy == nil {
-		return rec
-	}
-	rules := st.Policy.Rules
-	diagnostics := rules.SeverityCounts()
-	rec.Version, rec.Octets, rec.Records, rec.Rules = rules.Version, len(rules.Text), len(rules.File.Groups), rules.RuleCount()
-	rec.Errors, rec.Warnings = diagnostics[robotsrules.Error], diagnostics[robotsrules.Warning]
-	rec.Since, rec.Denied = st.Policy.Since.UTC(), rules.Denied
-	return rec
 }
 
 // hostState is a host as the policies of one handler know it.
@@ -107,15 +55,15 @@ func (a adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
 	}
 	host, one := strings.CutPrefix(r.URL.Path, "/robots/sites/")
 	now := time.Now()
-	records := []siteRecord{} // an empty list, not null, in JSON
-	var full *siteInFull
+	records := []policies.Record{} // an empty list, not null, in JSON
+	var full *policies.FullRecord
 	if app := a.app(); app != nil {
 		for _, st := range app.hosts() {
-			rec := newSiteRecord(st.policies, &st.State, now)
+			rec := st.policies.Record(&st.State, now)
 			records = append(records, rec)
 			exact := strings.EqualFold(st.Host, host)
 			if one && st.Policy != nil && (exact || full == nil && st.Host == "") {
-				full = &siteInFull{rec, st.Policy.Rules.Text, diagnosticRecords(st.Policy.Rules.Diagnostics)}
+				full = rec.Full(st.Policy)
 			}
 		}
 	}
@@ -179,13 +127,5 @@ func (a *App) refresh(ctx context.Context, host string) []refreshRecord {
 	}
 	wg.Wait()
 	slices.SortFunc(records, func(a, b refreshRecord) int { return cmp.Compare(a.Host, b.Host) })
-	return records
-}
-
-func diagnosticRecords(all []robotsrules.Diagnostic) []diagnosticRecord {
-	records := []diagnosticRecord{} // an empty list, not null, in JSON
-	for _, d := range all {
-		records = append(records, diagnosticRecord{d.Line, d.Severity.String(), d.Message, d.Instead})
-	}
 	return records
 }

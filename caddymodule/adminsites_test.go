@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // admin asks the admin API, by its routes, and returns the answer or the error as it is sent.
@@ -33,7 +35,7 @@ func admin(t *testing.T, method, target string) (status int, body string) {
 func TestTheAdminAPIShowsSites(t *testing.T) {
 	site := newChanging(t, "User-agent: *\nDisallow: /a\nDisallow: /b\nnonsense\n", &Handler{})
 	site.ask("GET", "/", gptBot)
-	var all []siteRecord
+	var all []policies.Record
 	_, body := admin(t, "GET", "/robots/sites")
 	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all) != 1 {
 		t.Fatalf("got %s, error %v; want one site", body, err)
@@ -41,7 +43,7 @@ func TestTheAdminAPIShowsSites(t *testing.T) {
 	if s := all[0]; s.Host != "" || len(s.Sources) != 1 || s.Rules != 2 || s.Records != 1 || s.Warnings != 1 || s.Version == "" || s.Failure != "" {
 		t.Errorf("got %+v, want a site with two rules and one warning", s)
 	}
-	var one siteInFull
+	var one policies.FullRecord
 	_, body = admin(t, "GET", "/robots/sites/site.example")
 	if err := json.Unmarshal([]byte(body), &one); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
 // observers are told of each verdict, once: the ledger, the metrics, the log, events and the
@@ -31,7 +31,7 @@ type observers struct {
 	onlyObserve    bool // nothing is refused
 	wholeAddresses bool
 
-	thinner thinner
+	sampler ratelimit.Sampler // of events
 }
 
 // learn notes what a decision brought about besides its verdict: a claim that was checked, a
@@ -233,7 +233,7 @@ func (o *observers) emitRefusal(x *exchange, v *outcome) {
 	if !o.listens(refusedEvent) {
 		return
 	}
-	leftOut, ok := o.thinner.pass(o.now())
+	leftOut, ok := o.sampler.Pass(o.now(), perSecond, oneIn)
 	if !ok {
 		return
 	}
@@ -277,29 +277,4 @@ func (o *observers) emitChange(l *policies.Load, sites []*metrics.Site) {
 		"lines_in": len(in), "lines_out": len(out), "octets": len(l.Rules.Text),
 		"records": len(l.Rules.File.Groups), "rules": l.Rules.RuleCount(), "diagnostics": len(l.Rules.Diagnostics),
 	})
-}
-
-// thinner lets the first events of a second pass, and of the others one in oneIn. It is safe for
-// concurrent use. The zero thinner has let nothing pass.
-type thinner struct {
-	mu      sync.Mutex // guards the fields below
-	second  int64
-	events  int // in that second
-	leftOut int // since the last one that passed
-}
-
-// pass reports whether an event passes and, if so, how many did not since the last one that did.
-func (t *thinner) pass(now time.Time) (leftOut int, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if second := now.Unix(); second != t.second {
-		t.second, t.events = second, 0
-	}
-	t.events++
-	if t.events > perSecond && (t.events-perSecond)%oneIn != 0 {
-		t.leftOut++
-		return 0, false
-	}
-	leftOut, t.leftOut = t.leftOut, 0
-	return leftOut, true
 }

@@ -118,7 +118,7 @@ func readLimits(h *Handler, s *settings) (err error) {
 	if s.Exempt, err = enforce.ParseExemptions(h.Exempt, caddyhttp.PrivateRangesCIDR()); err != nil {
 		return err
 	}
-	if s.Unpaced, err = parseUnpaced(h.Unpaced); err != nil {
+	if s.Unpaced, err = enforce.ParseUnpaced(h.Unpaced, listPurposes); err != nil {
 		return err
 	}
 	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
@@ -107,4 +111,27 @@ func (o oneLook) Verify(ctx context.Context, m webbotauth.Message) (string, enfo
 		}
 	}
 	return found.agent, found.standing, found.reason
+}
+
+// maxUnprovable is how many robots one log line names.
+const maxUnprovable = 20
+
+// reportUnprovable says of which robots that are unpaced anybody can take the name, and with it
+// leave to come as fast as he likes.
+func (h *Handler) reportUnprovable() {
+	unpaced := &h.settings.Unpaced
+	names := slices.Clone(unpaced.Tokens)
+	for _, c := range crawler.Catalogue() {
+		if slices.Contains(unpaced.Purposes, c.Purpose) {
+			names = append(names, c.Name)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, provable := h.prover.ClaimOf(&crawler.Identity{Class: crawler.Robot, Name: name, Key: strings.ToLower(name), Text: name, Products: []string{name}})
+		return provable
+	})
+	if len(names) > 0 {
+		h.log.Warn("anyone can claim to be a robot that is unpaced", zap.Int("count", len(names)), zap.Strings("robots", names[:min(len(names), maxUnprovable)]),
+			zap.String("instead", `write "verify known", or "verify <name> dns" or "ranges" for those that it does not know; or do not name them`))
+	}
 }

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +13,23 @@ import (
 type Unpaced struct {
 	Tokens   []string          // product tokens, in any case of letters
 	Purposes []crawler.Purpose // stand for all robots of the catalogue that have one of them
+}
+
+// ParseUnpaced reads the values of the unpaced option: words of purposes, of which there are these
+// for a person, and product tokens.
+func ParseUnpaced(values []string, purposes string) (u Unpaced, err error) {
+	for _, value := range values {
+		purpose, isPurpose := crawler.ParsePurpose(value)
+		switch {
+		case isPurpose:
+			u.Purposes = append(u.Purposes, purpose)
+		case len(strings.TrimSpace(value)) < 3 || strings.ContainsAny(value, "/*;()"):
+			return Unpaced{}, fmt.Errorf("unpaced: %q is no robot's name; write one such as Googlebot, without a version, or a purpose: %s", value, purposes)
+		default:
+			u.Tokens = append(u.Tokens, value)
+		}
+	}
+	return u, nil
 }
 
 // Names reports whether a crawler of the catalogue is one of them.

@@ -1,0 +1,68 @@
+package policies
+
+import (
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+// Record is a site as the admin API shows it, in JSON.
+type Record struct {
+	Host     string   `json:"host"` // empty where one robots.txt holds for all hosts
+	Sources  []string `json:"sources"`
+	Version  string   `json:"version"`
+	Octets   int      `json:"octets"`
+	Records  int      `json:"records"`
+	Rules    int      `json:"rules"`
+	Errors   int      `json:"errors"`   // lines that do not do what they seem to
+	Warnings int      `json:"warnings"` // lines that may not
+
+	Since   time.Time `json:"since,omitzero"`        // when this text came into force
+	Loaded  time.Time `json:"loaded,omitzero"`       // when the sources were last read well
+	Age     float64   `json:"age_seconds,omitempty"` // how long ago that was
+	Due     time.Time `json:"due,omitzero"`          // when they are read again
+	Failure string    `json:"failure,omitempty"`     // why the last load did not go well
+	Denied  string    `json:"denied,omitempty"`      // why everything is disallowed
+}
+
+// FullRecord is a site with the text that is in force.
+type FullRecord struct {
+	Record
+	Text        string             `json:"text"`
+	Diagnostics []DiagnosticRecord `json:"diagnostics"`
+}
+
+// DiagnosticRecord is one thing that is wrong in the text.
+type DiagnosticRecord struct {
+	Line     int    `json:"line"`
+	Severity string `json:"severity"`
+	What     string `json:"what"`
+	Instead  string `json:"instead,omitempty"`
+}
+
+// Record returns what is known of a site of the loader. Before its first load ended that is next
+// to nothing.
+func (l *Loader) Record(st *State, now time.Time) Record {
+	rec := Record{Host: st.Host, Sources: l.SourceNames(), Failure: st.Failure, Loaded: st.Loaded.UTC(), Due: st.Due.UTC()}
+	if !st.Loaded.IsZero() {
+		rec.Age = now.Sub(st.Loaded).Seconds()
+	}
+	if st.Policy == nil {
+		return rec
+	}
+	rules := st.Policy.Rules
+	diagnostics := rules.SeverityCounts()
+	rec.Version, rec.Octets, rec.Records, rec.Rules = rules.Version, len(rules.Text), len(rules.File.Groups), rules.RuleCount()
+	rec.Errors, rec.Warnings = diagnostics[robotsrules.Error], diagnostics[robotsrules.Warning]
+	rec.Since, rec.Denied = st.Policy.Since.UTC(), rules.Denied
+	return rec
+}
+
+// Full returns the record with the text of a policy.
+func (r Record) Full(p *Policy) *FullRecord {
+	full := &FullRecord{Record: r, Text: p.Rules.Text, Diagnostics: []DiagnosticRecord{}} // an empty list, not null, in JSON
+	for _, d := range p.Rules.Diagnostics {
+		full.Diagnostics = append(full.Diagnostics, DiagnosticRecord{d.Line, d.Severity.String(), d.Message, d.Instead})
+	}
+	return full
+}
