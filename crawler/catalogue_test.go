@@ -93,7 +93,7 @@ func TestFind(t *testing.T) {
 	for _, c := range Catalogue() {
 		for _, token := range c.Tokens {
 			for _, spelt := range []string{token, strings.ToLower(token), strings.ToUpper(token)} {
-				if got, ok := Find(spelt); (!ok || got.Name != c.Name) && strings.ToLower(spelt) == strings.ToLower(token) {
+				if got, ok := Find(spelt); (!ok || got.Name != c.Name) && strings.EqualFold(spelt, token) {
 					t.Errorf("Find(%q) = %q, %v, want %q", spelt, got.Name, ok, c.Name)
 				}
 			}

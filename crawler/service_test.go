@@ -22,7 +22,7 @@ func TestEveryServiceHasItsKindAndItsSource(t *testing.T) {
 		switch comment, isComment := strings.CutPrefix(line, "# "); {
 		case line == "":
 		case isComment && strings.Contains(comment, "; "):
-			source := ""
+			var source string
 			kind, source, _ = strings.Cut(comment, "; ")
 			if _, ok := serviceKinds[kind]; !ok || len(source) < 5 {
 				t.Errorf("line %d: got kind %q with source %q", n+1, kind, source)
