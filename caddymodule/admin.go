@@ -168,7 +168,7 @@ func (a adminAPI) report(byDefault string) func(http.ResponseWriter, *http.Reque
 		if err != nil {
 			return apiError(http.StatusBadRequest, err.Error())
 		}
-		return newReporter(a.app()).serve(w, r, &q, "")
+		return (&reporter{app: a.app(), now: time.Now}).serve(w, r, &q, "")
 	}
 }
 
@@ -193,7 +193,7 @@ func (a adminAPI) evidence(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return apiError(http.StatusBadRequest, err.Error())
 	}
-	p := newReporter(a.app())
+	p := &reporter{app: a.app(), now: time.Now}
 	if q.format == "csv" {
 		q.format = "evidence.csv"
 		return p.serve(w, r, &q, "")

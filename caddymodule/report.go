@@ -21,8 +21,6 @@ type reporter struct {
 	now     func() time.Time
 }
 
-func newReporter(a *App) *reporter { return &reporter{app: a, now: time.Now} }
-
 // reportQuery is what is asked for.
 type reportQuery struct {
 	compliance.Selection
