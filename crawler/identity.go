@@ -63,11 +63,11 @@ type Identity struct {
 	Key string
 
 	// Text is what the client says of itself, and where robots.txt tokens are looked for: the
-	// words of its User-Agent, cut to MaxLength, without versions, without addresses and
+	// words of the first MaxLength bytes of its User-Agent, without versions, without addresses and
 	// e-mail, without the products of browsers and engines (Mozilla, AppleWebKit, compatible),
 	// without comments that state a platform or device. A robot that gives its name nowhere
 	// but in such a comment keeps them. If nothing is left but browsers' words, those are
-	// the Text. It is empty for Browser and Unstated.
+	// the Text. It is at most 2*MaxLength bytes long, and empty for Browser and Unstated.
 	Text string
 
 	// Products are the product tokens that are sent, in order and without versions:

@@ -107,7 +107,7 @@ func checkName(t *testing.T, userAgent string, got Identity) {
 			}
 		}
 	}
-	if len(got.Text) > MaxLength || len(got.Products) > maxProducts {
+	if len(got.Text) > 2*MaxLength || len(got.Products) > maxProducts {
 		t.Errorf("name: Identify(%q): got %d bytes of text and %d products", userAgent, len(got.Text), len(got.Products))
 	}
 }

@@ -266,7 +266,7 @@ var (
 	quoted      = regexp.MustCompile(quotedField)
 	counts      = regexp.MustCompile(`(?s)^ (\d+|-) (\d+|-)( .*)?$`)
 	requestLine = regexp.MustCompile("(?s)^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (.+?)(?: HTTP/[^ ]*)?$")
-	onlyProto   = regexp.MustCompile(`^ HTTP/[^ ]*$`)
+	noTarget    = regexp.MustCompile(`^[^ ]+  HTTP/[^ ]*$`)
 	escape      = regexp.MustCompile(`(?s)\\(?:x[0-9a-fA-F]{2}|["\\bfnrtv])`)
 	plainEscape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 )
@@ -305,7 +305,7 @@ func twinCommon(line string) outcome {
 		return outcome{why: skipped}
 	}
 	r.Target = all
-	if m := requestLine.FindStringSubmatch(all); m != nil && !onlyProto.MatchString(m[2]) {
+	if m := requestLine.FindStringSubmatch(all); m != nil && !noTarget.MatchString(all) {
 		r.Method, r.Target = m[1], m[2]
 	}
 	if referer := quoted.FindStringSubmatch(numbers[3]); referer == nil {
