@@ -105,7 +105,7 @@ func namesUnder(answer, suffix string) bool {
 	})
 }
 
-// hasAddress tells whether an address is among those of an answer.
+// hasAddress reports whether an address is among those of an answer.
 func hasAddress(answer string, addr netip.Addr) bool {
 	return slices.ContainsFunc(answersIn(answer), func(r dnsmessage.Resource) bool {
 		a, ok := r.Body.(*dnsmessage.AResource)
@@ -113,15 +113,23 @@ func hasAddress(answer string, addr netip.Addr) bool {
 	})
 }
 
-// answersIn returns the records of an answer up to the first that cannot be read.
+// answersIn returns the names and addresses of an answer up to the first that cannot be read. As a
+// resolver does, it passes over records of other types without reading them.
 func answersIn(message string) (all []dnsmessage.Resource) {
 	var p dnsmessage.Parser
 	if _, err := p.Start([]byte(message)); err != nil || p.SkipAllQuestions() != nil {
 		return nil
 	}
 	for {
-		if _, err := p.AnswerHeader(); err != nil {
+		head, err := p.AnswerHeader()
+		if err != nil {
 			return all
+		}
+		if head.Type != dnsmessage.TypePTR && head.Type != dnsmessage.TypeA {
+			if p.SkipAnswer() != nil {
+				return all
+			}
+			continue
 		}
 		r, err := p.Answer()
 		if err != nil {
