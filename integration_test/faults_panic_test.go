@@ -110,9 +110,9 @@ func TestAPanicOfRobotsTxtIsAFailedLoad(t *testing.T) {
 	t.Parallel()
 	c := startPanicking(t)
 	c.expect(t, "own.test", "/page", gptbot, 200)
-	l := c.log.wait(t, "robots.txt cannot be loaded", c.ended, message(msgUnavailable), field("host", "own.test"))
+	l := c.log.wait(t, "robots.txt cannot be loaded", c.ended, message(msgNeverLoaded), field("host", "own.test"))
 	if !strings.Contains(l.text("error"), "a defect") {
-		t.Errorf("log line %q: got error %q, want one that says what the panic was", msgUnavailable, l.text("error"))
+		t.Errorf("log line %q: got error %q, want one that says what the panic was", msgNeverLoaded, l.text("error"))
 	}
 	c.expect(t, "own.test", "/page", chrome, 200)
 }

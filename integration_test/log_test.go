@@ -15,6 +15,8 @@ const (
 	msgLoaded      = "robots.txt loaded"
 	msgChanged     = "robots.txt changed"
 	msgUnavailable = "robots.txt could not be loaded; what was loaded before holds"
+	msgLost        = "robots.txt is refused or gone; its rules do not hold any more"
+	msgNeverLoaded = "robots.txt could not be loaded, and nothing of it was loaded before"
 	msgAvailable   = "robots.txt can be loaded again"
 )
 

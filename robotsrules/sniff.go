@@ -79,8 +79,10 @@ func isUTF16(raw []byte) bool {
 
 var htmlStarts = [...]string{"<!doctype html", "<html", "<head", "<body", "<?xml", "<title", "<meta", "<script"}
 
-// isHTML reports whether text is a page: many sites answer every address with
-// one, /robots.txt too.
+// IsHTML reports whether text is a page: many sites answer every address with
+// one, /robots.txt too. [Parse] reads no rules in it.
+func IsHTML(text string) bool { return isHTML(strings.TrimPrefix(text, byteOrderMark)) }
+
 func isHTML(text string) bool {
 	const blanks = " \t\r\n"
 	text = strings.TrimLeft(text, blanks)

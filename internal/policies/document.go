@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 type Document struct {
 	Text      string
 	Forbidden bool // answered 401 or 403, which the 1996 draft reads as "stay out"
+	Status    int  // the 4xx that says that there are no rules; 0 where there is a text
+	page      bool // a page came in its place, and nothing before it: there are no rules
 
 	// ETag and LastModified are the validators that the answer came with, empty without any.
 	ETag, LastModified string
@@ -23,6 +26,9 @@ type Document struct {
 	Lifetime time.Duration // how long it says it stays fresh; 0: it does not say
 	Since    time.Time     // when this text was answered first
 }
+
+// isKnown reports whether a source has given the document, which may be nil.
+func (doc *Document) isKnown() bool { return doc != nil && !doc.page }
 
 // sameRules reports whether two documents, either of which may be nil, make the same rules.
 func sameRules(a, b *Document) bool {
@@ -67,7 +73,9 @@ func (a answer) location() (string, bool) {
 }
 
 // document returns what the answer means for the rules: RFC 9309, section 2.3.1. A 2xx is the
-// text, a 4xx says that there are no rules, everything else is a failure that changes nothing.
+// text, a 4xx says that there are no rules, everything else is a failure that changes nothing. So
+// are three of the 4xx, which say nothing of what is there: that a request took too long (408),
+// came in early data (425), or that there were too many (429).
 func (a answer) document(last *Document, now time.Time) (Document, error) {
 	doc := Document{
 		ETag:         a.header.Get("ETag"),
@@ -76,7 +84,7 @@ func (a answer) document(last *Document, now time.Time) (Document, error) {
 	}
 	switch {
 	case a.status == http.StatusNotModified && last != nil:
-		doc.Text, doc.Forbidden = last.Text, last.Forbidden
+		doc.Text, doc.Forbidden, doc.Status = last.Text, last.Forbidden, last.Status
 		doc.ETag, doc.LastModified = last.ETag, last.LastModified
 		return doc, nil
 	case a.status >= 200 && a.status <= 299:
@@ -88,16 +96,25 @@ func (a answer) document(last *Document, now time.Time) (Document, error) {
 		}
 		doc.Text = string(a.body)
 		return doc, nil
-	case a.status >= 400 && a.status <= 499:
+	case a.status >= 400 && a.status <= 499 && !saysNothing(a.status):
 		// A refusal carries no text whose validators could be asked with.
 		return Document{
 			Forbidden: a.status == http.StatusUnauthorized || a.status == http.StatusForbidden,
+			Status:    a.status,
 			Lifetime:  doc.Lifetime,
 		}, nil
 	default:
 		return Document{}, fmt.Errorf("answered %d %s", a.status, http.StatusText(a.status))
 	}
 }
+
+// saysNothing reports whether a 4xx is about the moment of the request and not about what is there.
+func saysNothing(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests
+}
+
+// errPage is the error for a page in the place of a robots.txt.
+var errPage = errors.New("an HTML page came, which is no robots.txt; serve a text file there, or answer 404")
 
 // lifetime is how long an answer says it stays fresh: Cache-Control's max-age, else Expires (the
 // 1996 draft, section 3.4; RFC 9309, section 2.4). Zero when it does not say.

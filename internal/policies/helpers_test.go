@@ -109,6 +109,8 @@ func (ts *testSite) logged(t *testing.T, message string, want int) {
 
 const (
 	couldNot = "robots.txt could not be loaded; what was loaded before holds"
+	neverYet = "robots.txt could not be loaded, and nothing of it was loaded before"
+	lost     = "robots.txt is refused or gone; its rules do not hold any more"
 	canAgain = "robots.txt can be loaded again"
 )
 
@@ -122,6 +124,9 @@ func status(code int) http.HandlerFunc {
 
 // failures are the ways in which a robots.txt can fail to answer.
 var failures = map[string]http.HandlerFunc{
+	"408": status(http.StatusRequestTimeout),
+	"425": status(http.StatusTooEarly),
+	"429": status(http.StatusTooManyRequests),
 	"500": status(http.StatusInternalServerError),
 	"503": status(http.StatusServiceUnavailable),
 	"cut off in mid-body by a handler that aborts": func(w http.ResponseWriter, _ *http.Request) {

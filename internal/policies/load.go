@@ -84,7 +84,7 @@ func (l *Loader) load(life context.Context, s *Site) {
 	}
 	l.apply(s, errors.Join(errs...))
 	for i, src := range l.cfg.Sources {
-		if doc := s.documents[i]; doc != nil && l.urls[src] != "" {
+		if doc := s.documents[i]; doc.isKnown() && l.urls[src] != "" {
 			l.stored.Save(life, storage.Document{
 				Address: l.urls[src], Name: src.String(), Since: doc.Since, ETag: doc.ETag,
 				LastModified: doc.LastModified, Forbidden: doc.Forbidden, Text: doc.Text,
@@ -103,19 +103,25 @@ func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Docu
 		})
 	}
 	doc, err := l.fetch(ctx, src, s, last)
+	if err == nil && robotsrules.IsHTML(doc.Text) {
+		err = errPage
+		if last == nil {
+			last = &Document{page: true}
+		}
+	}
 	switch {
 	case err == nil:
 		doc.Since = l.cfg.Now()
-		if last != nil && last.Text == doc.Text {
+		if last != nil && last.Text == doc.Text && !last.page {
 			doc.Since = last.Since
 		}
 		last = &doc
-	case last == nil:
+	case !last.isKnown():
 		err = fmt.Errorf("%s: %w; nothing of it is known", src, err)
 	default:
 		err = fmt.Errorf("%s: %w; what it has answered since %s holds", src, err, last.Since.UTC().Format(time.RFC3339))
 	}
-	if key := l.documentKey(src, s.host); key != "" && last != nil && l.life.Err() == nil {
+	if key := l.documentKey(src, s.host); key != "" && last.isKnown() && l.life.Err() == nil {
 		l.cache.lastGood.put(key, last, int64(len(last.Text)))
 	}
 	return last, err
@@ -129,7 +135,7 @@ func (l *Loader) apply(s *Site, failure error) {
 	l.publish(s, rules)
 	now := l.cfg.Now()
 	s.note(now, now.Add(l.interval(s.documents)-l.tick()), failure)
-	ended := Load{Host: s.host, Previous: previous, Rules: rules, Failure: failure, answered: s.everLoaded()}
+	ended := Load{Host: s.host, Previous: previous, Rules: rules, Failure: failure, Status: s.status(), answered: s.everLoaded()}
 	l.report(s, &ended, fresh)
 	if l.cfg.Loaded != nil {
 		l.cfg.Loaded(&ended)

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -43,7 +45,8 @@ func TestUnreachableSaysWhatHoldsBeforeTheFirstGoodLoad(t *testing.T) {
 			for word, denied := range map[string]bool{"": false, "allow": false, "deny": true} {
 				ts := newTestSiteWith(t, Config{DenyUnknown: word == "deny"}, failure)
 				ts.expect(t, "unreachable "+word, denied)
-				ts.logged(t, couldNot, 1)
+				ts.logged(t, couldNot, 0)
+				ts.logged(t, neverYet, 1)
 			}
 		})
 	}
@@ -81,17 +84,46 @@ func TestALoadThatHangsIsGivenUpAndNotPiledUp(t *testing.T) {
 	})
 }
 
-func TestA404UnloadsTheRules(t *testing.T) {
+func TestA4xxThatTakesRulesAwayIsAWarningThatSaysWhoAsked(t *testing.T) {
+	for _, code := range []int{400, 401, 403, 404, 410, 451} {
+		answer := text(closedSite)
+		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
+		ts.expect(t, "at first", true)
+		answer = status(code)
+		ts.expect(t, "taken away", false)
+		lines := ts.log.FilterMessage(lost).All()
+		if len(lines) != 1 || lines[0].Level != zap.WarnLevel {
+			t.Fatalf("%d: warnings: got %d lines, want one", code, len(lines))
+		}
+		if said := lines[0].ContextMap(); said["status"] != int64(code) || said["user_agent"] != FetcherName {
+			t.Errorf("%d: the warning says %v, want the status and %q", code, said, FetcherName)
+		}
+	}
+}
+
+// A page is no answer to the question for the rules: without rules before it there are none, also
+// where a site keeps robots out until it has some.
+func TestAPageIsAFailedLoad(t *testing.T) {
+	page := text("<!DOCTYPE html>\n<title>User-agent: *</title>\nUser-agent: *\nDisallow: /\n")
+	ts := newTestSiteWith(t, Config{DenyUnknown: true}, page)
+	ts.expect(t, "nothing before it", false)
+	ts.logged(t, neverYet, 1)
+	if st := ts.site.state(); !st.Loaded.IsZero() || !strings.Contains(st.Failure, "HTML") {
+		t.Errorf("state: loaded %v, failure %q; want never, and that it is HTML", st.Loaded, st.Failure)
+	}
 	answer := text(closedSite)
-	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
+	ts = newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
 	ts.expect(t, "at first", true)
-	answer = status(http.StatusNotFound)
-	ts.expect(t, "taken away", false)
+	answer = page
+	ts.expect(t, "in the place of rules", true)
+	ts.logged(t, couldNot, 1)
+	answer = text(closedSite)
+	ts.expect(t, "and back", true)
+	ts.logged(t, canAgain, 1)
 }
 
 func TestGarbageAndBack(t *testing.T) {
 	for name, garbage := range map[string]string{
-		"HTML":   "<!DOCTYPE html>\n<title>User-agent: *</title>\nUser-agent: *\nDisallow: /\n",
 		"binary": "\x7fELF\x00\x01\xff\xfe" + strings.Repeat("\x00\x90", 4096),
 		"UTF-16": "\xff\xfeU\x00s\x00e\x00r\x00",
 		"empty":  "",
@@ -130,7 +162,7 @@ func TestAnEndlessTextIsCutToo(t *testing.T) {
 			}
 		}))
 		ts.loadNow()
-		ts.logged(t, couldNot, 1) // it never ended: not a text to trust
+		ts.logged(t, neverYet, 1) // it never ended: not a text to trust
 		time.Sleep(time.Second)   // of the bubble's clock: let the handler see that it is over
 	})
 }
@@ -146,7 +178,10 @@ func TestSourcesAreJoinedInOrder(t *testing.T) {
 	if got := ts.site.Policy().Rules.Text; got != want {
 		t.Errorf("joined text: got %q, want %q", got, want)
 	}
-	ts.logged(t, couldNot, 1)
+	ts.logged(t, neverYet, 1)
+	if line := ts.log.FilterMessage(neverYet).All()[0].ContextMap(); line["holds"] != "the other sources" {
+		t.Errorf("what holds: got %v", line["holds"])
+	}
 }
 
 // A list that is only to keep some robots out must not keep all of them out.

@@ -35,6 +35,7 @@ type Load struct {
 	Previous *Rules // what held before; nil if nothing did
 	Rules    *Rules // what holds now
 	Failure  error  // why a source gave no answer; nil if each did
+	Status   int    // the 4xx by which a source said that it has no rules; 0 if none did
 
 	answered bool // a source has given an answer, now or before
 }
@@ -56,6 +57,11 @@ func (l *Load) IsChange() bool {
 	return l.Previous != nil && l.Previous != l.Rules && l.answered
 }
 
+// IsLost reports whether a 4xx took away rules that were in force.
+func (l *Load) IsLost() bool {
+	return l.IsChange() && l.Status != 0 && l.Rules.RuleCount() < l.Previous.RuleCount()
+}
+
 // ChangedLines returns the lines that only the new text has, and those that only the old one had.
 func (l *Load) ChangedLines() (in, out []string) {
 	return onlyIn(l.Rules.Text, l.Previous.Text), onlyIn(l.Previous.Text, l.Rules.Text)
@@ -70,12 +76,19 @@ func (l *Loader) report(s *Site, ended *Load, fresh bool) {
 		log = log.With(zap.String("host", s.host))
 	}
 	l.reportFailure(log, s, ended.Failure)
+	if ended.Status != 0 {
+		log = log.With(zap.Int("status", ended.Status), zap.String("user_agent", FetcherName))
+	}
 	switch {
 	case ended.IsChange():
 		in, out := ended.ChangedLines()
-		log.Info("robots.txt changed", append(rules.summary(),
-			zap.Int("lines_in", len(in)), zap.Int("lines_out", len(out)),
-			zap.Strings("in", shortened(in)), zap.Strings("out", shortened(out)))...)
+		fields := append(rules.summary(), zap.Int("lines_in", len(in)), zap.Int("lines_out", len(out)),
+			zap.Strings("in", shortened(in)), zap.Strings("out", shortened(out)))
+		if ended.IsLost() {
+			log.Warn("robots.txt is refused or gone; its rules do not hold any more", fields...)
+		} else {
+			log.Info("robots.txt changed", fields...)
+		}
 	case previous == nil && ended.answered:
 		level, message := zap.DebugLevel, "robots.txt loaded" // the same text as another host's
 		if fresh {
@@ -108,10 +121,24 @@ func (l *Loader) reportFailure(log *zap.Logger, s *Site, failure error) {
 	switch {
 	case wasFailing && !s.failed:
 		log.Info("robots.txt can be loaded again")
-	case s.failed && !wasFailing:
+	case s.failed && !wasFailing && s.everLoadedWell():
 		log.Warn("robots.txt could not be loaded; what was loaded before holds", zap.Error(failure),
-			zap.Bool("loaded_before", !slices.Contains(s.documents, nil)),
 			zap.Duration("next_try", l.cfg.Refresh))
+	case s.failed && !wasFailing:
+		log.Warn("robots.txt could not be loaded, and nothing of it was loaded before", zap.Error(failure),
+			zap.String("holds", l.holds(s)), zap.Duration("next_try", l.cfg.Refresh))
+	}
+}
+
+// holds says which rules are in force for a site of which a source has given nothing yet.
+func (l *Loader) holds(s *Site) string {
+	switch {
+	case slices.ContainsFunc(s.documents, (*Document).isKnown):
+		return "the other sources"
+	case !s.everLoaded() && l.cfg.DenyUnknown:
+		return "unreachable deny: all robots are kept out"
+	default:
+		return "no rules: all robots are let through"
 	}
 }
 

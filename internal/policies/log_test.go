@@ -10,12 +10,6 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-func TestHTMLIsReported(t *testing.T) {
-	ts := newTestSite(t, text("<!doctype html><h1>Page not found</h1>"))
-	ts.loadNow()
-	ts.logged(t, "robots.txt diagnostic", 1)
-}
-
 func TestAChangeIsLoggedWithItsLines(t *testing.T) {
 	answer := text(closedSite)
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))

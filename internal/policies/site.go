@@ -36,6 +36,21 @@ func (s *Site) everLoaded() bool {
 	return slices.ContainsFunc(s.documents, func(doc *Document) bool { return doc != nil })
 }
 
+// everLoadedWell reports whether every source ever gave an answer.
+func (s *Site) everLoadedWell() bool {
+	return !slices.ContainsFunc(s.documents, func(doc *Document) bool { return !doc.isKnown() })
+}
+
+// status returns the 4xx that took the place of a text; 0 if none did.
+func (s *Site) status() int {
+	for _, doc := range s.documents {
+		if doc != nil && doc.Status != 0 {
+			return doc.Status
+		}
+	}
+	return 0
+}
+
 // isDue reports whether to load again. A clock that has stepped back, to well before the last
 // load, would else have the site wait until it is where it was; a little before, now was read
 // while that load ended.
