@@ -1,7 +1,7 @@
 package crawler
 
 import (
-	"strings"
+	"slices"
 	"testing"
 )
 
@@ -37,13 +37,28 @@ func TestMalformedAdviceFilesAreRefused(t *testing.T) {
 
 func TestTokenAdvice(t *testing.T) {
 	for token, want := range map[string]string{
-		"Google-Extended": "control token", "applebot-EXTENDED": "control token",
-		"es": "so short", "x": "so short", "Google": "binds all", "java": "binds all",
-		"GPTBot": "", "Googlebot": "", "008": "", "*": "", "": "", "Download Ninja": "",
+		"Google-Extended": ControlToken, "applebot-EXTENDED": ControlToken,
+		"es": CrowdToken, "x": CrowdToken, "Google": CrowdToken, "java": CrowdToken,
+		"HeadlessChrome": DressedAsBrowser, "ptst": DressedAsBrowser,
+		"GPTBot CCBot": RobotsWithoutLine, "Googlebot Bingbot Applebot": RobotsWithoutLine,
+		"GPTBot": "", "Googlebot": "", "008": "", "*": "", "": "", "Download Ninja": "", "Yahoo! Slurp": "", "Better Uptime Bot": "",
 	} {
-		what, instead := TokenAdvice(token)
-		if want == "" && what+instead != "" || !strings.Contains(what, want) || want != "" && instead == "" {
-			t.Errorf("%q: got %q, %q; want %q", token, what, instead, want)
+		got := TokenAdvice(token)
+		if got.Code != want || want != "" && (got.What == "" || got.Instead == "") {
+			t.Errorf("%q: got %+v, want %q", token, got, want)
+		}
+		if want != "" && !slices.Contains(AdviceCodes(), want) {
+			t.Errorf("%s is not among the AdviceCodes", want)
+		}
+	}
+}
+
+// What wears a browser's clothes is a browser, whatever it adds to them.
+func TestDressedAsBrowsersAreBrowsers(t *testing.T) {
+	for word := range advice.dressed {
+		userAgent := "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 " + word + "/1.0"
+		if got := Identify(userAgent); got.Class != Browser {
+			t.Errorf("%s: got %v, want a browser", userAgent, got.Class)
 		}
 	}
 }
@@ -52,8 +67,8 @@ func TestTokenAdvice(t *testing.T) {
 func TestNoRobotsNameIsACrowdToken(t *testing.T) {
 	names := 0
 	for _, s := range readSamples(t, "robots*.txt") {
-		if what, _ := TokenAdvice(s.name); what != "" && s.name != "" {
-			t.Errorf("%s: %s", s.at, what)
+		if got := TokenAdvice(s.name); got.Code != "" && s.name != "" {
+			t.Errorf("%s: %s", s.at, got.What)
 		}
 		names++
 	}

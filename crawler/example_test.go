@@ -43,12 +43,12 @@ func ExampleCache() {
 
 func ExampleTokenAdvice() {
 	for _, token := range []string{"Google-Extended", "google"} {
-		what, instead := crawler.TokenAdvice(token)
-		fmt.Printf("%s: %s. %s.\n", token, what, instead)
+		advice := crawler.TokenAdvice(token)
+		fmt.Printf("%s: %s. %s.\n", advice.Code, advice.What, advice.Instead)
 	}
 	// Output:
-	// Google-Extended: "Google-Extended" is a control token: no request carries it, so nothing can be enforced by it. keep it for those who read it, and write a record for "Googlebot" to bind the requests.
-	// google: "google" occurs in the User-Agents of many robots, and binds all that no longer token names. write the robot's whole name, or "*" for all robots.
+	// control-token: "Google-Extended" is a control token: its operator reads it, and no request carries it, so nothing is enforced by it. nothing needs doing; a record for "Googlebot" would be about what that robot is for, such as search.
+	// crowd-token: "google" occurs in the User-Agents of many robots, and binds all that no longer token names. write the robot's whole name.
 }
 
 func ExampleWellKnown() {

@@ -116,6 +116,31 @@ type line struct {
 	value  string
 	typo   bool // name is a known misspelling
 	colon  bool // a colon follows name
+	second bool // the value has another field in it
+}
+
+// secondField returns where in a value another field begins that we know, -1 for nowhere: behind
+// a blank, or behind a line end that is spelt out as \n.
+func secondField(value string) int {
+	for colon := 0; ; colon++ {
+		next := strings.IndexByte(value[colon:], ':')
+		if next < 0 {
+			return -1
+		}
+		colon += next
+		from := colon
+		for from > 0 && (lower[value[from-1]] >= 'a' && lower[value[from-1]] <= 'z' || value[from-1] == '-') {
+			from--
+		}
+		if from > 0 && value[from-1] == '\\' {
+			from++ // the letter of \n
+		} else if from > 0 && strings.IndexByte(blanks, value[from-1]) < 0 {
+			continue
+		}
+		if f, _ := fieldCalled(value[min(from, colon):colon]); f != unknownField {
+			return from
+		}
+	}
 }
 
 // lex reads a line that is neither blank nor a comment. It returns false when

@@ -76,6 +76,10 @@ func (p *parser) read(number int, raw string) {
 	case l.typo:
 		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
 	}
+	if second := secondField(l.value); l.field != unknownField && l.field != comment && second >= 0 {
+		l.second = true
+		p.report(number, findSecondField, detail{text: text, fix: l.value[second:]})
+	}
 	p.take(&l)
 }
 
@@ -125,9 +129,9 @@ func (p *parser) userAgent(l *line) {
 	}
 	// Without a token the record stays open for its rules, so that they do not fall on the
 	// record before.
-	tokens, f, fix := tokensOf(l.value, l.number)
-	if f != nil {
-		p.report(l.number, f, detail{text: l.value, fix: fix})
+	tokens, f, d := tokensOf(l.value, l.number)
+	if f != nil && !l.second {
+		p.report(l.number, f, d)
 	}
 	if p.group.Tokens == nil && len(tokens) == 1 {
 		p.group.Tokens = p.tokens.List(tokens[0]) // most records have one
@@ -208,7 +212,7 @@ func (p *parser) rule(l *line, k Kind) *Rule {
 // checkPattern complains about a pattern that can match nothing.
 func (p *parser) checkPattern(l *line) {
 	stars := readingOf(p.file.Dialect, p.group).stars()
-	if l.value == "" || canMatch(l.value, stars) {
+	if l.value == "" || l.second || canMatch(l.value, stars) {
 		return
 	}
 	d := detail{field: l.field.String(), text: l.value}

@@ -40,39 +40,39 @@ func isCommonWord(token string) bool {
 
 // tokensOf returns the robots that the value of a User-agent line names, and what there is to
 // say of it, nil for nothing.
-func tokensOf(value string, line int) (tokens []Token, f *finding, fix string) {
+func tokensOf(value string, line int) (tokens []Token, f *finding, d detail) {
 	name := tokenOf(value)
 	switch {
 	case name == "":
-		return nil, findNobody, ""
+		return nil, findNobody, d
 	case isWholeUserAgent(value):
 		robot := robotIn(value)
 		if robot == "" {
-			return []Token{{Value: name, Text: value, Line: line}}, findBrowser, ""
+			return []Token{{Value: name, Text: value, Line: line}}, findBrowser, detail{text: value}
 		}
-		return []Token{{Value: robot, Text: value, Line: line}}, findUserAgent, robot
+		return []Token{{Value: robot, Text: value, Line: line}}, findUserAgent, detail{text: value, fix: robot}
 	case strings.IndexByte(value, ',') >= 0:
 		if tokens = listed(value, line); len(tokens) > 0 {
-			return tokens, findList, tokens[0].Value
+			names := make([]string, len(tokens))
+			for i, t := range tokens {
+				names[i] = t.Value
+			}
+			return tokens, findList, detail{text: value, fix: userAgentLinesFor(names)}
 		}
-		return nil, findNobody, ""
+		return nil, findNobody, detail{}
 	}
-	tokens = []Token{{Value: name, Text: value, Line: line}}
-	switch text := fold(name); {
-	case name == "*":
-	case isCommonWord(text):
-		return tokens, findCommonWord, ""
-	case strings.ContainsAny(name, `"';*`) || strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "www."):
-		return tokens, findNoName, ""
-	}
-	return tokens, nil, ""
+	f, d = oddName(name)
+	d.text = value
+	return []Token{{Value: name, Text: value, Line: line}}, f, d
 }
 
-// listed returns the robots in a list with commas. Each gives its own part as its text.
+// listed returns the robots in a list with commas. Each gives its own part, without quotes, as
+// its text.
 func listed(value string, line int) (tokens []Token) {
 	for part := range strings.SplitSeq(value, ",") {
-		if name := tokenOf(trim(part)); name != "" {
-			tokens = append(tokens, Token{Value: name, Text: trim(part), Line: line})
+		part = strings.Trim(part, blanks+quotes)
+		if name := tokenOf(part); name != "" {
+			tokens = append(tokens, Token{Value: name, Text: part, Line: line})
 		}
 	}
 	return tokens

@@ -94,6 +94,7 @@ func notes(rules *policies.Rules, rd *reader) (all []note) {
 		}
 	}
 	add("", rules.Diagnostics)
+	add("", policies.DressedAsBrowsers(rules.File, new(enforce.Options)))
 	add(kindUnread, unreadDelays(rules.Compiled))
 	add(kindShadow, shadows(rules.Compiled))
 	add(kindDifference, differences(rules.Text, rd))

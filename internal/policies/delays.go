@@ -18,6 +18,9 @@ type UnreadDelay struct {
 	Robots []string // search engines first
 }
 
+// UnreadDelayCode is the code of its Diagnostic.
+const UnreadDelayCode = "unread-delay"
+
 // maxUnread is how many robots one message names.
 const maxUnread = 5
 
@@ -75,8 +78,8 @@ func (u *UnreadDelay) Diagnostic() robotsrules.Diagnostic {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return robotsrules.Diagnostic{
-		Line: u.Delay.Line, Severity: robotsrules.Warning,
+		Code: UnreadDelayCode, Line: u.Delay.Line, Severity: robotsrules.Warning,
 		Message: fmt.Sprintf("%q holds robots whose operators say that they do not read it, and refuses them with 429: %s", u.Delay.Text, names),
-		Instead: fmt.Sprintf(`write "unpaced %s" in the robots directive to hold them to the paths only, or give them a record without a pace`, strings.Join(shown, " ")),
+		Instead: fmt.Sprintf(`write "unpaced %s" in the robots directive to hold them to the paths only, or give them a record of their own, with the same paths and without a pace`, strings.Join(shown, " ")),
 	}
 }

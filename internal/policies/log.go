@@ -100,7 +100,7 @@ func (l *Loader) report(s *Site, ended *Load, fresh bool) {
 		log.Log(level, message, rules.summary()...)
 	}
 	if fresh && previous != rules {
-		reportDiagnostics(log, rules.Diagnostics)
+		reportDiagnostics(log, slices.Concat(rules.Diagnostics, DressedAsBrowsers(rules.File, l.cfg.Options)))
 		for _, unread := range UnreadDelays(rules.Compiled, l.cfg.Options) {
 			d := unread.Diagnostic()
 			log.Warn("a Crawl-delay holds robots that do not read it", zap.Int("line", d.Line), zap.Strings("robots", unread.Robots),

@@ -3,11 +3,15 @@ package policies
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 func TestAChangeIsLoggedWithItsLines(t *testing.T) {
@@ -43,6 +47,33 @@ func TestTokensThatBindNobodyOrACrowdAreTold(t *testing.T) {
 	if len(told) < 2 || !strings.Contains(told[0], "control token") || !strings.Contains(told[1], "binds only a robot") {
 		t.Errorf("diagnostics: got %q, want one on Google-Extended and one on bot", told)
 	}
+}
+
+func TestRecordsOfRobotsThatDressAsBrowsersAreTold(t *testing.T) {
+	const record = "User-agent: HeadlessChrome\nUser-agent: PTST\nDisallow: /\n"
+	for _, test := range []struct {
+		options enforce.Options
+		want    []int // lines
+	}{
+		{enforce.Options{}, []int{1, 2}},
+		{enforce.Options{TreatAsRobot: []string{"headlesschrome"}}, []int{2}},
+		{enforce.Options{Unnamed: enforce.UnnamedEveryone}, nil},
+	} {
+		file := robotsrules.Parse([]byte(record), robotsrules.Options{})
+		var got []int
+		for _, d := range DressedAsBrowsers(file, &test.options) {
+			got = append(got, d.Line)
+			if !strings.Contains(d.Instead, `write "treat_as_robot `) {
+				t.Errorf("%s", d)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%+v: got lines %v, want %v", test.options, got, test.want)
+		}
+	}
+	ts := newTestSite(t, text(record))
+	ts.loadNow()
+	ts.logged(t, "robots.txt diagnostic", 2)
 }
 
 func TestALargeChangeIsToldInFewLines(t *testing.T) {

@@ -1,17 +1,13 @@
 package policies
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"weak"
 
-	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -135,29 +131,4 @@ func (lib *library) forget(key libraryKey) {
 	if lib.rules[key].Value() == nil {
 		delete(lib.rules, key)
 	}
-}
-
-// maxTokenAdvice bounds how many tokens of one file get advice.
-const maxTokenAdvice = 100
-
-// diagnostics returns what is wrong with the file, by line: what parsing found, what was noted
-// before, and the User-agent lines that are well written but do not bind whom their author means.
-func diagnostics(file *robotsrules.File, notes []robotsrules.Diagnostic) []robotsrules.Diagnostic {
-	all := slices.Concat(notes, file.Diagnostics)
-	advised := make(map[string]bool)
-	for _, group := range file.Groups {
-		for _, token := range group.Tokens {
-			what, instead := crawler.TokenAdvice(token.Value)
-			name := strings.ToLower(token.Value)
-			if what == "" || advised[name] || len(advised) == maxTokenAdvice {
-				continue
-			}
-			advised[name] = true
-			all = append(all, robotsrules.Diagnostic{
-				Line: token.Line, Severity: robotsrules.Warning, Message: what, Instead: instead,
-			})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b robotsrules.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
-	return all
 }

@@ -1,0 +1,83 @@
+package robotsrules
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// quotes are the marks that some put around names and paths.
+const quotes = "\"'`“”„‘’«»"
+
+// notInNames are characters that no robot has in its name. (An apostrophe may stand inside one.)
+const notInNames = "\"`“”„‘’«»;|<>{}[]()=\\?$%^~:，；"
+
+// oddName returns what is wrong with the name in a User-agent line, nil if nothing is. The
+// caller adds the text.
+func oddName(name string) (*finding, detail) {
+	text := fold(name)
+	bad := strings.IndexAny(name, notInNames)
+	if quote := strings.Trim(name, "'"); bad < 0 && quote != name {
+		bad = strings.IndexByte(name, '\'')
+	}
+	switch {
+	case name == "*":
+		return nil, detail{}
+	case isCommonWord(text):
+		return findCommonWord, detail{}
+	case strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "https:") || strings.HasPrefix(text, "www.") ||
+		strings.IndexByte(text, '@') >= 0:
+		return findAddressAsName, detail{}
+	case strings.IndexByte(name, '*') >= 0:
+		return findInnerStar, detail{}
+	case bad >= 0:
+		r, size := utf8.DecodeRuneInString(name[bad:])
+		return findNoName, detail{field: name[bad : bad+size], fix: userAgentLinesFor(namesIn(name, r))}
+	}
+	if before, last := cutLastWord(name); before != "" && isVersion(last) {
+		return findVersion, detail{fix: before}
+	}
+	return nil, detail{}
+}
+
+// namesIn returns the names that a value with characters that are in none may mean: all where
+// they stand between such as divide a list, and else the first.
+func namesIn(value string, first rune) (names []string) {
+	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(notInNames, r) }) {
+		if name := tokenOf(strings.Trim(part, blanks+quotes)); name != "" && name != "*" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 1 && !strings.ContainsRune(";|；，", first) {
+		names = names[:1]
+	}
+	return names
+}
+
+// userAgentLinesFor says which lines to write for these robots.
+func userAgentLinesFor(names []string) string {
+	const line = `"User-agent: `
+	switch text := strings.Join(names, `" and `+line); {
+	case len(names) == 0:
+		return "the robot's name and nothing else"
+	case len(names) == 1:
+		return line + text + `"`
+	case len(text) > maxExcerpt/2:
+		return line + names[0] + `" and so on, a line for each`
+	default:
+		return line + text + `", a line for each`
+	}
+}
+
+// cutLastWord returns the last word of a name, and what stands before it.
+func cutLastWord(name string) (before, last string) {
+	i := strings.LastIndexAny(name, blanks)
+	return trim(name[:i+1]), name[i+1:]
+}
+
+// isVersion reports whether a word is a version, such as 1.2 or v3.0x.
+func isVersion(word string) bool {
+	if len(word) > 1 {
+		word = strings.TrimLeft(word, "vV")
+	}
+	return word != "" && '0' <= word[0] && word[0] <= '9' && strings.Trim(fold(word), "0123456789.abcdefghijklmnopqrstuvwxyz") == ""
+}
