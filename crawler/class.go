@@ -31,17 +31,35 @@ func (a *agent) class(userAgent string) Class {
 	switch {
 	case a.isHandsetApp():
 		return App
-	case found&(robotWord|robotName|platformRobot) != 0, found&tradeWord != 0 && !a.isHandsetBrowser(),
+	case found&(robotName|platformRobot) != 0, found&(robotWord|tradeWord) != 0 && a.wordsCount(found),
 		a.hasContact(found), a.isCompatible(found), a.namedAfterGecko(), a.robotAmongPlatform():
 		return Robot
 	case found&serviceMark != 0:
 		return Service
 	case a.isBrowser(found):
 		return Browser
+	case bytes.Contains(a.lower, []byte("fetch")):
+		return App // a library of that name; where it is a robot's word, it was found above
 	case found&(personMark|programMark) == 0 && mssola(userAgent).Bot():
 		return Robot
 	default:
 		return App
+	}
+}
+
+// wordsCount reports whether a robot's word or a trade word, of which some were found, says that
+// a is a robot. Nobody's app is one for its name: of programs that are made of a browser no word
+// counts, of browsers of handsets and apps of desktops no trade word.
+func (a *agent) wordsCount(found mark) bool {
+	switch {
+	case a.browserShaped && found&shellMark != 0:
+		return false
+	case found&robotWord != 0:
+		return true
+	case a.browserShaped:
+		return !a.isHandsetBrowser()
+	default:
+		return found&appMark == 0 || nextURL(a.lower, 0) >= 0 || a.hasMail()
 	}
 }
 

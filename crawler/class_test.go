@@ -15,7 +15,7 @@ func TestBrowserFilesHoldBrowsersOnly(t *testing.T) {
 			t.Errorf("%s: got class %q in a file of browsers", s.at, s.class)
 		}
 	}
-	if got, want := len(samples), 250; got < want {
+	if got, want := len(samples), 650; got < want {
 		t.Errorf("got %d browsers, want at least %d", got, want)
 	}
 }

@@ -18,9 +18,11 @@
 //     takes for a robot: of what the rules above leave, that is a single product with "search"
 //     or "worm" in it (WWWWorm/1.0), words that too many people's apps have to be rules here.
 //
-// An app of a handset (CFNetwork, Dalvik, okhttp) is not asked for these words unless it also
-// gives an address: games are called iRobot. In the browser of a handset a word for what robots
-// do (survey, checker), or an e-mail address, needs the other beside it.
+// An app of a handset (CFNetwork, Dalvik, okhttp) and a game (Unity, Unreal) are not asked for
+// these words unless they also give an address: games are called iRobot. Nor are programs of the
+// desktop that are made of a browser (Electron, Qt WebEngine). In the browser of a handset a word
+// for what robots do (survey, checker), or an e-mail address, needs the other beside it, and in an
+// app of the desktop such a word needs an address.
 //
 // # What counts as a service
 //

@@ -15,7 +15,7 @@ func TestEverySampleHasItsClassAndName(t *testing.T) {
 			t.Errorf("%s: Identify(%q) = %s %q, want %s %q", s.at, s.userAgent, got.Class, got.Name, s.class, s.name)
 		}
 	}
-	if got, want := len(samples), 550; got < want {
+	if got, want := len(samples), 1900; got < want {
 		t.Errorf("got %d samples, want at least %d", got, want)
 	}
 }

@@ -154,23 +154,28 @@ func (a *agent) beforeAddress(from, to int) int {
 }
 
 // lastWord cuts [from, to) at a word that no name goes on with or that is an e-mail
-// address, before a version, and behind the word that makes it a robot's name.
+// address, before a version, and behind the words that make it a robot's name.
 func (a *agent) lastWord(from, to int) int {
+	robots := -1 // where the last of them ends
 	for start := from; start < to; {
 		end := start
 		for end < to && a.lower[end] != ' ' {
 			end++
 		}
 		w := a.lower[start:end]
+		isRobots := known.words.carries(a.lower, start, end, robotWord|tradeWord) &&
+			(start > from || !known.nameNobody.match(w))
+		if robots >= 0 && !isRobots {
+			return robots
+		}
 		if bytes.IndexByte(w, '@') >= 0 || start > from && !isNameWord(w) {
-			return start
+			return max(start, robots)
 		}
 		if version := a.beforeVersion(start, end); version < end {
 			return version
 		}
-		isLast := known.words.carries(a.lower, start, end, robotWord|tradeWord)
-		if isLast && (start > from || !known.nameNobody.match(w)) {
-			return end
+		if isRobots {
+			robots = end
 		}
 		start = end + 1
 	}

@@ -46,6 +46,7 @@ func parseVocabulary(text string) (*vocabulary, error) {
 		"services that call themselves browsers": v.words.adder(serviceMark),
 		"handsets":                               v.words.adder(handsetMark),
 		"apps":                                   v.words.adder(appMark),
+		"made of a browser":                      v.words.adder(shellMark),
 		"programs with an address":               v.words.adder(programMark),
 		"service words":                          v.trades.adder(serviceMark),
 		"services by product":                    v.products.add,
@@ -138,6 +139,7 @@ const (
 	appMark                        // an app
 	programMark                    // a library, or a program whose address is its home page
 	phoneMark                      // an old phone's browser
+	shellMark                      // a program of the desktop that is made of a browser
 )
 
 // A word is one entry that is looked for anywhere in a User-Agent.
@@ -152,8 +154,9 @@ type word struct {
 // An exception is a longer text in which a word does not count; offset is where
 // the word stands in it.
 type exception struct {
-	text   string
-	offset int
+	text          string
+	offset        int
+	noLetterAfter bool
 }
 
 // parseWord reads an entry such as "bot| except cubot".
@@ -169,11 +172,12 @@ func parseWord(line string, m mark) (word, error) {
 		return word{}, fmt.Errorf("entry %q is shorter than two characters", line)
 	}
 	for _, text := range strings.Fields(excepted) {
-		offset := strings.Index(text, w.text)
-		if offset < 0 {
+		e := exception{}
+		e.text, e.noLetterAfter = strings.CutSuffix(strings.ReplaceAll(text, "+", " "), "|")
+		if e.offset = strings.Index(e.text, w.text); e.offset < 0 {
 			return word{}, fmt.Errorf("exception %q does not contain %q", text, w.text)
 		}
-		w.except = append(w.except, exception{text, offset})
+		w.except = append(w.except, e)
 	}
 	return w, nil
 }
@@ -200,7 +204,8 @@ func (w *word) excepted(lower []byte, i int) bool {
 	for _, e := range w.except {
 		from := i - e.offset
 		to := from + len(e.text)
-		if from >= 0 && to <= len(lower) && string(lower[from:to]) == e.text {
+		if from >= 0 && to <= len(lower) && string(lower[from:to]) == e.text &&
+			!(e.noLetterAfter && to < len(lower) && isLetter(lower[to])) {
 			return true
 		}
 	}

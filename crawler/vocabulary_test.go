@@ -13,7 +13,7 @@ func TestWordsFileIsWellFormed(t *testing.T) {
 	for _, words := range known.words.byFirst {
 		entries += len(words)
 	}
-	if want := 120; entries < want {
+	if want := 150; entries < want {
 		t.Errorf("got %d words in words.txt, want at least %d", entries, want)
 	}
 	if got, want := len(known.openers), 25; got < want {
@@ -64,6 +64,9 @@ func TestWordsMindTheirSurroundings(t *testing.T) {
 		{"fetch except mozacfetch", "mozacfetch/1", false},
 		{"google- except google-gbrowser", "google-gbrowser", false},
 		{"google- except google-gbrowser", "google-read-aloud", true},
+		{"fetch except -fetch| fetch+lib libfetch", "undici-fetch/1", false},
+		{"fetch except -fetch| fetch+lib libfetch", "page-fetcher/1", true},
+		{"fetch except -fetch| fetch+lib libfetch", "fetch libfetch/2.0", false},
 	}
 	for _, test := range tests {
 		var f finder
