@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -59,16 +60,19 @@ type App struct {
 	signatures *webbotauth.Verifier
 	dns        *dns.Verifier
 
-	ctx     caddy.Context
-	log     *zap.Logger
-	events  *caddyevents.App
+	ctx        caddy.Context
+	log        *zap.Logger
+	sampledLog *zap.Logger // the one sampler of all handlers: each takes 448 KiB
+	events     *caddyevents.App
+
 	readers chan struct{} // has room for as many readers of robots.txt as may be checked at a time
 	started started
 	keep    struct{ ledger, bans sync.Once }
 	leave   []func() // let go of what is held
 
-	mu       sync.Mutex // guards handlers
+	mu       sync.Mutex // guards what follows
 	handlers []*siteIndex
+	servers  map[*caddyhttp.Server]*serverSites
 }
 
 // CaddyModule returns the Caddy module information.
@@ -88,6 +92,7 @@ func (handlerModule) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) error {
 	// One logger for all that robots says, whichever part says it.
 	a.ctx, a.log = ctx, ctx.Logger(handlerModule{})
+	a.sampledLog = sampled(a.log)
 	a.readers = make(chan struct{}, maxReaders)
 	if err := a.Validate(); err != nil {
 		return err

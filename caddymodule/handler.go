@@ -198,7 +198,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if h.app, err = appOf(ctx); err != nil {
 		return err
 	}
-	h.ctx, h.log = ctx, sampled(ctx.Logger())
+	h.ctx, h.log = ctx, h.app.sampledLog
 	if h.now == nil {
 		h.now = time.Now
 	}
@@ -209,7 +209,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.app.keepLedger()
 	background, stop := context.WithCancel(context.Background())
 	h.leave = append(h.leave, stop)
-	sites := &siteIndex{handler: h, counts: h.app.counts, now: h.now}
+	sites := &siteIndex{handler: h, app: h.app, now: h.now}
 	h.observers = &observers{
 		app: h.app, ctx: ctx, log: h.log, now: h.now, sites: sites,
 		onlyObserve: h.Observe, wholeAddresses: h.WholeAddresses,

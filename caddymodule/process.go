@@ -106,7 +106,7 @@ func (a *App) joinFleet() error {
 	}
 	timeout := time.Duration(a.Share.Timeout)
 	a.fleet, err = hold(a, fmt.Sprintf("fleet %s %s", address, timeout), func() (*fleet.Fleet, func() error, error) {
-		f, err := fleet.Open(address, timeout, a.memory, a.publisher, sampled(a.log))
+		f, err := fleet.Open(address, timeout, a.memory, a.publisher, a.sampledLog)
 		if err != nil {
 			return nil, nil, fmt.Errorf("share: %w", err)
 		}
@@ -115,7 +115,7 @@ func (a *App) joinFleet() error {
 	if err != nil {
 		return err
 	}
-	a.leave = append(a.leave, a.fleet.Logs.Add(sampled(a.log)))
+	a.leave = append(a.leave, a.fleet.Logs.Add(a.sampledLog))
 	a.limiter = a.fleet.Limiter
 	return nil
 }

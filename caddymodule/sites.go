@@ -12,14 +12,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
-// siteIndex finds the sites of one handler's server, as metrics name them. It is safe for
+// siteIndex knows the sites that one handler stands in, as metrics name them. It is safe for
 // concurrent use.
 type siteIndex struct {
 	handler  caddyhttp.MiddlewareHandler // as it stands in the routes
-	counts   *metrics.Counts
+	app      *App
 	policies *policies.Loader
 	now      func() time.Time
-	found    atomic.Pointer[metrics.Sites] // nil until Caddy has started or a request came
+	found    atomic.Pointer[serverSites] // nil until Caddy has started or a request came
+}
+
+// serverSites are the sites of one server, which all its handlers share. They do not change.
+type serverSites struct {
+	*metrics.Sites
+	own map[caddyhttp.MiddlewareHandler][]string // the patterns that a handler stands in; none: it stands in all
 }
 
 // of returns the site of a host that r asked for.
@@ -32,34 +38,54 @@ func (s *siteIndex) of(r *http.Request, host string) *metrics.Site {
 	return sites.Of(host)
 }
 
-// find looks for the sites in the routes of a server, which must have started; a nil server has
-// none.
-func (s *siteIndex) find(server *caddyhttp.Server) *metrics.Sites {
-	f := siteFinder{handler: s.handler}
+// find takes up the sites of the server that the handler stands in.
+func (s *siteIndex) find(server *caddyhttp.Server) *serverSites {
+	s.found.CompareAndSwap(nil, s.app.sitesOf(server))
+	return s.found.Load()
+}
+
+// named returns the patterns of the sites that the handler stands in; none: it stands in all.
+func (s *siteIndex) named() []string { return s.found.Load().own[s.handler] }
+
+// own returns the sites that the handler stands in.
+func (s *siteIndex) own() []*metrics.Site { return s.app.counts.Named(s.named()) }
+
+// forHost returns the sites that a host of the policies stands for: its own or, where all hosts
+// have the same rules, those that the handler stands in.
+func (s *siteIndex) forHost(host string) []*metrics.Site {
+	if s.policies.PerHost() {
+		return []*metrics.Site{s.found.Load().Of(host)}
+	}
+	return s.own()
+}
+
+// sitesOf returns the sites in the routes of a server, which must be provisioned; a nil server has
+// none. They are looked for once.
+func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if found := a.servers[server]; found != nil {
+		return found
+	}
+	f := siteFinder{own: make(map[caddyhttp.MiddlewareHandler][]string)}
 	if server != nil {
 		f.look(server.Routes, nil)
 		for _, route := range server.NamedRoutes {
 			f.look(caddyhttp.RouteList{*route}, nil)
 		}
 	}
-	s.found.CompareAndSwap(nil, s.counts.Sites(f.patterns, f.own))
-	return s.found.Load()
-}
-
-// forHost returns the sites that a host of the policies stands for: its own or, where all hosts
-// have the same rules, those that the handler stands in.
-func (s *siteIndex) forHost(host string) []*metrics.Site {
-	sites := s.found.Load()
-	if s.policies.PerHost() {
-		return []*metrics.Site{sites.Of(host)}
+	if a.servers == nil {
+		a.servers = make(map[*caddyhttp.Server]*serverSites)
 	}
-	return sites.Own
+	found := &serverSites{a.counts.Sites(f.patterns), f.own}
+	a.servers[server] = found
+	return found
 }
 
 // siteFinder collects the patterns of the host matchers of one server.
 type siteFinder struct {
-	handler       caddyhttp.MiddlewareHandler
-	patterns, own []string
+	patterns []string
+	own      map[caddyhttp.MiddlewareHandler][]string
 }
 
 // look looks through routes that stand within those of the patterns around.
@@ -72,8 +98,8 @@ func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
 		for _, handler := range route.Handlers {
 			if subroute, ok := handler.(*caddyhttp.Subroute); ok {
 				f.look(subroute.Routes, within)
-			} else if handler == f.handler {
-				f.own = append(f.own, within...)
+			} else if robots, ok := handler.(*Handler); ok {
+				f.own[robots] = append(f.own[robots], within...)
 			}
 		}
 	}

@@ -282,7 +282,8 @@ func TestAHandlerKnowsTheSitesItStandsIn(t *testing.T) {
 	var got [][]string
 	for _, h := range handlers {
 		var names []string
-		for _, site := range h.find(server).Own {
+		h.find(server)
+		for _, site := range h.own() {
 			names = append(names, site.Name)
 		}
 		slices.Sort(names)
@@ -305,7 +306,8 @@ http://example.com:80 {
 	}
 }
 `)
-	own := handlers[0].find(server).Own
+	handlers[0].find(server)
+	own := handlers[0].own()
 	if len(own) != 1 || own[0].Name != "example.com" {
 		t.Errorf("got %d places, want just example.com", len(own))
 	}

@@ -19,8 +19,8 @@ const (
 	// them together; a robot that comes to two sites counts twice. Only the config and the
 	// robots.txt of a site can name them, but both may change for as long as Caddy runs. What
 	// is beyond counts as "other".
-	maxSites  = 1024
-	maxRobots = 8192
+	maxSites  = 1 << 16
+	maxRobots = 1 << 16
 
 	// maxLabel is how many bytes of a token a label repeats.
 	maxLabel = 64
@@ -59,8 +59,8 @@ type Site struct {
 	Name  string // its label
 	loads [policies.Results]atomic.Uint64
 
-	// recent caches counters by robot.
-	recent [64]atomic.Pointer[recent]
+	// recent caches counters by robot, once there are any.
+	recent atomic.Pointer[[64]atomic.Pointer[recent]]
 
 	mu     sync.RWMutex // guards robots
 	robots map[string]*robotCounts
@@ -126,7 +126,11 @@ func (c *Counts) of(site *Site, v *enforce.Verdict, token string) *robotCounts {
 		return c.robot(site, impostorRobots)
 	}
 	who := v.Who
-	slot := &site.recent[who.Hash%uint64(len(site.recent))]
+	cache := site.recent.Load()
+	if cache == nil {
+		cache = site.makeRecent()
+	}
+	slot := &cache[who.Hash%uint64(len(cache))]
 	if s := slot.Load(); s != nil && s.robot == who.Hash && s.token == token && who.Hash != 0 {
 		return s.counts
 	}
@@ -139,6 +143,12 @@ func (c *Counts) of(site *Site, v *enforce.Verdict, token string) *robotCounts {
 		slot.Store(&recent{who.Hash, kept, counts})
 	}
 	return counts
+}
+
+// makeRecent returns the cache, made if need be: most of many sites get no robots.
+func (s *Site) makeRecent() *[64]atomic.Pointer[recent] {
+	s.recent.CompareAndSwap(nil, new([64]atomic.Pointer[recent]))
+	return s.recent.Load()
 }
 
 // robotLabel names a robot by the record that names it, or else by its own name if it is well

@@ -42,7 +42,7 @@ func TestAsWhomARobotIsCounted(t *testing.T) {
 
 func TestAMillionMadeUpNamesAndHostsMakeNoSeries(t *testing.T) {
 	c := NewCounts()
-	sites := c.Sites(nil, nil)
+	sites := c.Sites(nil)
 	for i := range 1_000_000 {
 		name := fmt.Sprint("MadeUpBot", i)
 		who := crawler.Identity{Class: crawler.Robot, Name: name, Key: strings.ToLower(name), Hash: uint64(i) | 1}
@@ -78,7 +78,7 @@ func TestAMillionTokensAndSitesKeepTheMetricsBounded(t *testing.T) {
 
 func TestCountingDoesNotAllocate(t *testing.T) {
 	c := NewCounts()
-	sites, v := c.Sites(nil, nil), verdictOn(gptBot)
+	sites, v := c.Sites(nil), verdictOn(gptBot)
 	if got := testing.AllocsPerRun(200, func() { c.Request(sites.Of("site.example"), v) }); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
 	}
@@ -107,7 +107,7 @@ func verdictOn(agent string) *enforce.Verdict {
 // BenchmarkCount is what the metrics add to a judged request.
 func BenchmarkCount(b *testing.B) {
 	c := NewCounts()
-	sites := c.Sites([]string{"site.example"}, nil)
+	sites := c.Sites([]string{"site.example"})
 	for name, agent := range map[string]string{"named": gptBot, "by_default_record": ccBot, "stranger": "MadeUpBot/1.0"} {
 		b.Run(name, func(b *testing.B) {
 			v := verdictOn(agent)

@@ -13,8 +13,6 @@ const AnySite = "*"
 // matchers: hosts come from clients, and none that a client makes up becomes a label. Sites are
 // immutable and safe for concurrent use.
 type Sites struct {
-	Own []*Site // those that the handler stands in
-
 	exact map[string]*Site
 	wild  []wildSite // those with the fewest wildcards first
 	any   *Site
@@ -26,9 +24,8 @@ type wildSite struct {
 	site    *Site
 }
 
-// Sites returns the sites with these patterns, and which of them are a handler's own; with no
-// own one the handler stands in all.
-func (c *Counts) Sites(patterns, own []string) *Sites {
+// Sites returns the sites with these patterns.
+func (c *Counts) Sites(patterns []string) *Sites {
 	s := &Sites{exact: make(map[string]*Site), any: c.site(AnySite)}
 	for _, pattern := range patterns {
 		pattern = normalPattern(pattern)
@@ -41,13 +38,18 @@ func (c *Counts) Sites(patterns, own []string) *Sites {
 	slices.SortFunc(s.wild, func(a, b wildSite) int {
 		return cmp.Or(strings.Count(a.pattern, "*")-strings.Count(b.pattern, "*"), strings.Compare(a.pattern, b.pattern))
 	})
-	for _, pattern := range own {
-		s.Own = append(s.Own, c.site(normalPattern(pattern)))
-	}
-	if len(s.Own) == 0 {
-		s.Own = []*Site{s.any}
-	}
 	return s
+}
+
+// Named returns the sites with these patterns or, without any, the one of all other hosts.
+func (c *Counts) Named(patterns []string) (sites []*Site) {
+	for _, pattern := range patterns {
+		sites = append(sites, c.site(normalPattern(pattern)))
+	}
+	if len(sites) == 0 {
+		sites = []*Site{c.site(AnySite)}
+	}
+	return sites
 }
 
 // normalPattern returns a pattern as it is a label: in small letters, addresses without brackets.

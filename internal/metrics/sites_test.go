@@ -11,7 +11,7 @@ var patterns = []string{
 }
 
 func TestAHostIsOfTheSiteWhosePatternFits(t *testing.T) {
-	s := NewCounts().Sites(patterns, nil)
+	s := NewCounts().Sites(patterns)
 	for host, want := range map[string]string{
 		"example.com": "example.com", "www.example.com": "www.example.com", "shop.wild.example": "shop.wild.example",
 		"any.wild.example": "*.wild.example", "a.b.wild.example": "*.*.wild.example", "set.example": "set.example",
@@ -31,7 +31,7 @@ func TestTheSitesOfAHandler(t *testing.T) {
 		"it stands in any": {nil, []string{"*"}},
 	} {
 		var got []string
-		for _, site := range NewCounts().Sites(patterns, test.own).Own {
+		for _, site := range NewCounts().Named(test.own) {
 			got = append(got, site.Name)
 		}
 		if !slices.Equal(got, test.want) {
@@ -41,7 +41,7 @@ func TestTheSitesOfAHandler(t *testing.T) {
 }
 
 func TestFindingAPlaceDoesNotAllocate(t *testing.T) {
-	s := NewCounts().Sites(patterns, nil)
+	s := NewCounts().Sites(patterns)
 	for _, host := range []string{"example.com", "a.b.wild.example", "made-up.example"} {
 		if got := testing.AllocsPerRun(100, func() { s.Of(host) }); got != 0 {
 			t.Errorf("%q: got %v allocations, want 0", host, got)
