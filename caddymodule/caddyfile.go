@@ -301,7 +301,7 @@ func parseTrap(h *Handler, d *caddyfile.Dispenser) error {
 		h.TrapFor, values = caddy.Duration(duration), values[:i]
 	}
 	if len(values) == 0 {
-		return d.Err("trap: write the paths that no person is led to, such as /trap/")
+		return d.Err("trap: write the paths to which no link leads people, such as /trap/")
 	}
 	h.Trap = values
 	return nil

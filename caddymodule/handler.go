@@ -92,12 +92,13 @@ type Handler struct {
 	// say so in a way that is known.
 	TreatAsRobot []string `json:"treat_as_robot,omitempty"`
 
-	// Paths that no person is led to and that the `*` record of robots.txt disallows; one
-	// that ends in a slash stands for all below it. Whoever fetches one is a robot,
-	// whatever it calls itself, and from then on bound by the `*` record. Browsers that
-	// fetch ahead of their user, or that a page of another site leads there, do not count. A
-	// path that robots.txt does not disallow to all catches nobody, and the log says so when
-	// the rules are loaded.
+	// Paths to which no link leads people and that the `*` record of robots.txt disallows;
+	// one that ends in a slash stands for all below it. A client that calls itself a browser,
+	// or nothing, and fetches one counts as a robot from then on: bound by the `*` record,
+	// never banned, and not held to default_pace. A request that a person or another site may
+	// be behind does not count: a click, a link that was sent, a part of a page, a page
+	// fetched ahead. A path that robots.txt does not disallow to all catches nobody, and the
+	// log says so when the rules are loaded.
 	Trap []string `json:"trap,omitempty"`
 
 	// How long a client that fetched one counts as a robot: the same address with the same

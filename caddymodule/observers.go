@@ -44,7 +44,7 @@ func (o *observers) learn(x *exchange) {
 	if v.Proof.Claimed != "" && v.Version != "" && !x.state.setProof(&v.Proof) {
 		o.app.counts.Verification(&v.Proof)
 	}
-	if c := v.Trapped; c != nil {
+	if c := v.Capture; v.Caught {
 		o.log.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
 			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))
 	}
@@ -196,6 +196,9 @@ func (v *outcome) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("verdict", v.Kind.String())
 	enc.AddString("robot", v.Who.Name)
 	enc.AddString("class", v.Who.Class.String())
+	if v.Capture != nil {
+		enc.AddString("trap", v.Capture.Path)
+	}
 	if v.Proof.Claimed != "" {
 		enc.AddString("claimed", v.Proof.Claimed)
 		enc.AddString("verified", v.Proof.Word())

@@ -97,7 +97,7 @@ func (h *Handler) readOptions() (settings, error) {
 		return settings{}, err
 	}
 	s.browsersToo = len(h.Trap) > 0 || len(h.TreatAsRobot) > 0 || s.Signatures || s.serve || s.announce != 0 || s.Unnamed.Binds(crawler.Browser)
-	s.needsScheme = s.Signatures || s.announce&policies.TimeGates != 0
+	s.needsScheme = s.Signatures || len(h.Trap) > 0 || s.announce&policies.TimeGates != 0
 	return s, nil
 }
 

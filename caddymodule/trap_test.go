@@ -1,10 +1,13 @@
 package caddymodule
 
 import (
+	"crypto/tls"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +21,13 @@ import (
 
 const trapSite = "User-agent: *\nDisallow: /trap/\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n"
 
-// visit asks as a client with an address, with extra headers "Name: value".
+// visit asks as a client with an address, with extra headers "Name: value"; over TLS where the target
+// begins so.
 func (th *testHandler) visit(address, target, userAgent string, headers ...string) int {
 	r := newRequest("GET", target, userAgent)
+	if strings.HasPrefix(target, "https:") {
+		r.TLS = &tls.ConnectionState{HandshakeComplete: true}
+	}
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
@@ -43,9 +50,14 @@ func TestARobotThatCallsItselfABrowserIsTrapped(t *testing.T) {
 		{"another address", person, "/private/", chrome, 200},
 		{"another browser at the same address", robot, "/private/", chrome + " Edg/142.0.0.0", 200},
 		{"another path that begins like it", person, "/trap", chrome, 200},
-		{"an app goes into it", person, "/trap/", curl, 403},
-		{"and is bound too", person, "/private/", curl, 403},
+		{"a library goes into it", person, "/trap/", curl, 200},
+		{"and is bound by nothing", person, "/private/", curl, 200},
+		{"so does an app", person, "/trap/", someApp, 200},
+		{"and a service", person, "/trap/", "Stripe/1.0 (+https://stripe.com/docs/webhooks)", 200},
+		{"and is bound by nothing either", person, "/private/", "Stripe/1.0 (+https://stripe.com/docs/webhooks)", 200},
 		{"a robot by name stays that robot", robot, "/open", gptBot, 403},
+		{"also in the trap", person, "/trap/", ccBot, 403},
+		{"a client that states nothing goes into it", person, "/trap/", "", 403},
 	} {
 		if got := th.visit(step.address, step.target, step.agent); got != step.want {
 			t.Errorf("%s: got %d, want %d", step.what, got, step.want)
@@ -70,17 +82,89 @@ func TestTheTrapLetsGoWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestABrowserThatFetchesAheadIsNotTrapped(t *testing.T) {
+func TestWhatAPersonMayBeBehindIsNoTrap(t *testing.T) {
 	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
-	for _, header := range []string{
-		"Sec-Purpose: prefetch", "Sec-Purpose: prefetch;prerender", "Purpose: prefetch", "X-Moz: prefetch", "X-Purpose: preview",
+	const own = "Sec-Fetch-Site: same-origin"
+	for _, headers := range [][]string{
+		{own, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Sec-Fetch-User: ?1"},
+		{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+		{"Sec-Fetch-Site: none"}, {"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"},
+		{own, "Sec-Fetch-Dest: image"}, {own, "Sec-Fetch-Dest: iframe"}, {own, "Sec-Fetch-Dest: empty"},
+		{own, "Sec-Fetch-Mode: no-cors"}, {own, "Sec-Fetch-Mode: cors"},
+		{own, "Sec-Purpose: prefetch"}, {own, "Sec-Purpose: prefetch;prerender"}, {own, "Purpose: prefetch"},
+		{own, "X-Moz: prefetch"}, {own, "X-Purpose: preview"},
 	} {
-		if got := th.visit("198.51.100.1", "/trap/", chrome, header); got != 200 {
-			t.Errorf("%s: got %d, want 200", header, got)
+		for _, agent := range []string{chrome, ""} {
+			if got := th.visit("198.51.100.1", "https://site.example/trap/", agent, headers...); got != 200 {
+				t.Errorf("%s as %q: got %d, want 200", headers, agent, got)
+			}
+		}
+	}
+	for _, headers := range [][]string{
+		{"Referer: https://other.example/"}, {"Referer: https://www.site.example/page"}, {"Referer: android-app://com.example.mail/"},
+		{"Origin: null"}, {"Origin: https://other.example"},
+		{"Accept: image/avif,image/webp,*/*;q=0.8"}, {"Accept: text/css,*/*;q=0.1"},
+	} {
+		if got := th.visit("198.51.100.1", "/trap/", chrome, headers...); got != 200 {
+			t.Errorf("%s over plain HTTP: got %d, want 200", headers, got)
+		}
+		address := "2001:db8::" + strconv.Itoa(len(headers[0]))
+		if got := th.visit(address, "https://site.example/trap/", chrome, headers...); got != 403 {
+			t.Errorf("%s over TLS: got %d, want 403", headers, got)
 		}
 	}
 	if got := th.visit("198.51.100.1", "/private/", chrome); got != 200 {
 		t.Errorf("afterwards: got %d, want 200", got)
+	}
+}
+
+func TestWhatNoPersonIsBehindIsTrapped(t *testing.T) {
+	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
+	for i, headers := range [][]string{
+		{},
+		{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+		{"Accept: */*"}, {"Accept: text/html,application/xhtml+xml"},
+		{"Referer: http://site.example/page"}, {"Referer: http://SITE.example:8080/"}, {"Referer: /page"}, {"Referer: %"},
+		{"Sec-GPC: 1", "DNT: 1"},
+	} {
+		address := "198.51.100." + strconv.Itoa(i)
+		if got := th.visit(address, "http://site.example/trap/", chrome, headers...); got != 403 {
+			t.Errorf("%s: got %d, want 403", headers, got)
+		}
+		if got := th.visit(address, "/private/", chrome); got != 403 {
+			t.Errorf("%s, afterwards: got %d, want 403", headers, got)
+		}
+	}
+}
+
+func TestTheExemptAreNotTrapped(t *testing.T) {
+	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}, Exempt: []string{"198.51.100.0/24"}})
+	for _, target := range []string{"/trap/", "/private/"} {
+		if got := th.visit("198.51.100.1", target, chrome); got != 200 {
+			t.Errorf("%s: got %d, want 200", target, got)
+		}
+	}
+}
+
+func TestWhoIsTrappedIsBoundByTheDefaultRecordAndNoMore(t *testing.T) {
+	th := newTestHandler(t, trapSite, &Handler{
+		Trap: []string{"/trap/"}, DefaultPace: "1/1h",
+		Ban: &Ban{Offences: 2, Within: caddy.Duration(time.Hour), For: caddy.Duration(time.Hour)},
+	})
+	for _, agent := range []string{chrome, ""} {
+		for range 5 {
+			for _, step := range []struct {
+				target string
+				want   int
+			}{{"/trap/", 403}, {"/private/", 403}, {"/open", 200}} {
+				if got := th.visit("198.51.100.1", step.target, agent); got != step.want {
+					t.Errorf("%s as %q: got %d, want %d", step.target, agent, got, step.want)
+				}
+			}
+		}
+	}
+	if got := th.logs.FilterMessage("robot banned").Len(); got != 0 {
+		t.Errorf("bans: got %d, want none", got)
 	}
 }
 
@@ -116,8 +200,16 @@ func TestATrappedClientIsToldWhy(t *testing.T) {
 	th := newTestHandler(t, trapSite, &Handler{Trap: []string{"/trap/"}})
 	r := newRequest("GET", "/trap/", chrome)
 	body := th.do(r).Body.String()
-	if want := "Taken for:  a robot that fetched a page no person is led to (robot)"; !strings.Contains(body, want) {
-		t.Errorf("body lacks %q:\n%s", want, body)
+	at := th.clock.now().UTC()
+	for _, want := range []string{
+		"does not allow a client caught in a trap to fetch this page.",
+		"Taken for:  a client caught in a trap (robot)",
+		`Which:      fetched "/trap/", where no link leads people, from this address with this User-Agent on ` + at.Format(http.TimeFormat) +
+			"; it counts as a robot until " + at.Add(24*time.Hour).Format(http.TimeFormat),
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("body lacks %q:\n%s", want, body)
+		}
 	}
 }
 

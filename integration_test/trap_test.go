@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,8 @@ func TestARobotInABrowsersClothesRevealsItselfInATrap(t *testing.T) {
 		{"what only begins like the trap", personal, "site.test", "/trap", chrome, 200},
 		{"a path that is not kept from all", personal, "idle.test", "/idle/", chrome, 200},
 		{"and catches nobody", personal, "idle.test", "/private/", chrome, 200},
+		{"a library says what it is", disguise, "site.test", "/trap/", curl, 200},
+		{"and is not caught", disguise, "site.test", "/private/", curl, 200},
 		{"one that says it is a robot", disguise, "site.test", "/trap/", gptbot, 403},
 		{"stays the robot that it says", disguise, "site.test", "/private/", gptbot, 200},
 	} {
@@ -84,7 +87,7 @@ func TestARobotInABrowsersClothesRevealsItselfInATrap(t *testing.T) {
 	}
 
 	// The log is complete once it tells of a later catch.
-	c.expectFrom(t, personal, "site.test", "/trap/last", curl, 403, "")
+	c.expectFrom(t, personal, "site.test", "/trap/last", firefox, 403, "")
 	c.log.wait(t, "the last one was trapped", c.ended, message(msgTrapped), field("path", "/trap/last"))
 	lines := c.log.all(message(msgTrapped), field("client_ip", disguise))
 	if len(lines) != 1 {
@@ -123,20 +126,24 @@ func TestAPageFetchedAheadOfAPersonIsNoTrap(t *testing.T) {
 func TestAPageOfAnotherSiteLeadsNobodyIntoATrap(t *testing.T) {
 	t.Parallel()
 	c := startWith(t, proxied+trapSites, nil)
-	fetch := func(site string) request {
-		return request{host: "site.test", path: "/trap/", agent: chrome, header: http.Header{"Sec-Fetch-Site": {site}}}
-	}
-	for _, site := range []string{"cross-site", "same-site"} {
-		if a := c.ask(t, fetch(site).from(personal)); a.status != 200 {
-			t.Errorf("GET /trap/ from a page that is %s: got %d, want 200", site, a.status)
+	for _, header := range []string{
+		"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Sec-Fetch-Site: none",
+		"Referer: http://other.test/", "Origin: null",
+	} {
+		name, value, _ := strings.Cut(header, ": ")
+		q := request{host: "site.test", path: "/trap/", agent: chrome, header: http.Header{name: {value}}}
+		if a := c.ask(t, q.from(personal)); a.status != 200 {
+			t.Errorf("GET /trap/ with %s: got %d, want 200", header, a.status)
 		}
 	}
 	if got := c.trapped(t); len(got) != 0 {
 		t.Errorf("trapped: got %v, want nobody", got)
 	}
-	for _, site := range []string{"same-origin", "none"} {
-		if a := c.ask(t, fetch(site).from(disguise)); a.status != 403 {
-			t.Errorf("GET /trap/, %s: got %d, want 403: no other site has led it there", site, a.status)
+	for i, header := range []string{"Sec-Fetch-Site: same-origin", "Referer: http://site.test/page"} {
+		name, value, _ := strings.Cut(header, ": ")
+		q := request{host: "site.test", path: "/trap/", agent: chrome, header: http.Header{name: {value}}}
+		if a := c.ask(t, q.from("198.51.100."+strconv.Itoa(30+i))); a.status != 403 {
+			t.Errorf("GET /trap/ with %s: got %d, want 403: no other site has led it there", header, a.status)
 		}
 	}
 }

@@ -9,9 +9,10 @@ import (
 )
 
 // isBannable reports whether the client may be banned. A browser may not, even where the owner
-// has robots.txt bind it: from its address other people come.
+// has robots.txt bind it: from its address other people come. Nor may a client that was caught in
+// a trap, which may be a browser too.
 func (e *Engine) isBannable(v *Verdict) bool {
-	return e.Ban != nil && v.Who.Class != crawler.Browser
+	return e.Ban != nil && v.Who.Class != crawler.Browser && v.Capture == nil
 }
 
 // banAddress is the address that answers for the client's disobedience: its own, since others

@@ -97,8 +97,10 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 			return
 		}
 	}
-	if len(e.Trap) > 0 && e.isCaught(ctx, r, v) {
-		v.Who = trappedRobot
+	if len(e.Trap) > 0 {
+		if v.Capture = e.capture(ctx, r, v); v.Capture != nil {
+			v.Who = trappedRobot
+		}
 	}
 }
 
@@ -131,7 +133,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 	policy := e.Policies.ForHost(ctx, r.Host)
 	v.Version = policy.Version
 	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
-	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Who != trappedRobot {
+	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Capture == nil {
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():
@@ -158,7 +160,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, v *Verdict) {
 	binding := e.Binding(policy.Rules, v)
 	unnamed := e.Unnamed.Binds(v.Who.Class)
-	if binding == nil && !(unnamed && (policy.Denied != "" || e.DefaultPace.Documents > 0)) {
+	if binding == nil && (v.Capture != nil || !(unnamed && (policy.Denied != "" || e.DefaultPace.Documents > 0))) {
 		return
 	}
 	if e.Exempt.Covers(r) {
@@ -202,7 +204,7 @@ func (e *Engine) Binding(rules *Rules, v *Verdict) *robotsrules.Binding {
 // allows reports whether the rules, with the record that binds the client, allow what it asked
 // for, whatever the pace, and notes what decided against it.
 func (e *Engine) allows(rules *Rules, binding *robotsrules.Binding, r *Request, v *Verdict) bool {
-	if rules.Denied != "" && e.Unnamed.Binds(v.Who.Class) {
+	if rules.Denied != "" && v.Capture == nil && e.Unnamed.Binds(v.Who.Class) {
 		v.Denied = rules.Denied
 		return false
 	}

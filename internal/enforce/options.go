@@ -32,7 +32,7 @@ type Options struct {
 	Unpaced      Unpaced
 	TreatAsRobot []string      // texts of User-Agents
 	Signatures   bool          // a client that signs its requests is a robot
-	Trap         []string      // paths that no person is led to
+	Trap         []string      // paths to which no link leads people
 	TrapFor      time.Duration // how long who fetches one counts as a robot
 }
 

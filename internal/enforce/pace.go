@@ -50,9 +50,9 @@ type demand struct {
 // default, and none for who is unpaced; for a disallowed page that is served at a rate, the slower
 // of the two.
 func (e *Engine) demand(v *Verdict, previous *grace) demand {
-	rate := e.rate(v.Decision.Binding, v.At)
+	rate := e.rate(v.Decision.Binding, v)
 	if previous != nil {
-		if earlier := e.rate(previous.binding, v.At); rate.SlowerThan(earlier) {
+		if earlier := e.rate(previous.binding, v); rate.SlowerThan(earlier) {
 			rate = earlier
 		}
 	}
@@ -72,10 +72,14 @@ func (e *Engine) demand(v *Verdict, previous *grace) demand {
 	return d
 }
 
-// rate returns the pace of a record, or the site's own where it states none.
-func (e *Engine) rate(binding *robotsrules.Binding, now time.Time) robotsrules.Rate {
-	if rate, ok := binding.Pace().At(now); ok {
+// rate returns the pace of a record or, where it states none, the site's own. That is for robots
+// that say what they are: it does not hold for one that was caught.
+func (e *Engine) rate(binding *robotsrules.Binding, v *Verdict) robotsrules.Rate {
+	if rate, ok := binding.Pace().At(v.At); ok {
 		return rate
+	}
+	if v.Capture != nil {
+		return robotsrules.Rate{}
 	}
 	return e.DefaultPace
 }

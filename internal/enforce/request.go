@@ -15,7 +15,7 @@ const RobotsTxt = "/robots.txt"
 // a plain value.
 type Request struct {
 	Method    string
-	Scheme    string // "http" or "https", as the client used it; read for signatures only
+	Scheme    string // "http" or "https", as the client used it; read for signatures and traps only
 	Host      string // without port, in small letters
 	Authority string // the Host header as it came
 	Target    string // path and query as they stood on the request line

@@ -24,10 +24,10 @@ type Traps struct {
 	seed maphash.Seed
 
 	mu      sync.RWMutex // guards clients
-	clients map[uint64]Capture
+	clients map[uint64]*Capture
 }
 
-// Capture is the evidence against a client that was caught.
+// Capture is the evidence against a client that was caught. It does not change.
 type Capture struct {
 	At        time.Time `json:"at"`
 	Until     time.Time `json:"until"` // when it is released
@@ -39,34 +39,36 @@ type Capture struct {
 
 // NewTraps returns traps that have caught nobody.
 func NewTraps() *Traps {
-	return &Traps{seed: maphash.MakeSeed(), clients: make(map[uint64]Capture)}
+	return &Traps{seed: maphash.MakeSeed(), clients: make(map[uint64]*Capture)}
 }
 
 // key is the client's. Two clients have the same one with odds of 2^-64.
 func (t *Traps) key(host, address, userAgent string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
-	for _, part := range [...]string{host, address} {
-		_, _ = h.WriteString(part)
+	for _, part := range [...]string{host, address, userAgent} {
+		_, _ = h.WriteString(part[:min(len(part), crawler.MaxLength)])
 		_ = h.WriteByte(0)
 	}
-	_, _ = h.WriteString(userAgent[:min(len(userAgent), crawler.MaxLength)])
 	return h.Sum64()
 }
 
-// has reports whether the client still counts as a robot.
-func (t *Traps) has(host, address, userAgent string, now time.Time) bool {
+// find returns the evidence against the client as long as it counts as a robot, nil if it does not.
+func (t *Traps) find(host, address, userAgent string, now time.Time) *Capture {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if len(t.clients) == 0 {
-		return false
+		return nil
 	}
-	return now.Before(t.clients[t.key(host, address, userAgent)].Until)
+	if c := t.clients[t.key(host, address, userAgent)]; c != nil && now.Before(c.Until) {
+		return c
+	}
+	return nil
 }
 
 // add remembers a client, and forgets those whose time is over or, if need be, those caught the
 // longest ago. It reports whether the client is new.
-func (t *Traps) add(c Capture) bool {
+func (t *Traps) add(c *Capture) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := t.key(c.Host, c.Address, c.UserAgent)
@@ -85,7 +87,7 @@ func (t *Traps) List(now time.Time) []Capture {
 	all := []Capture{} // an empty list, not null, in JSON
 	for _, c := range t.clients {
 		if now.Before(c.Until) {
-			all = append(all, c)
+			all = append(all, *c)
 		}
 	}
 	slices.SortFunc(all, func(a, b Capture) int { return b.At.Compare(a.At) })
@@ -104,13 +106,13 @@ func (t *Traps) Release(address string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := len(t.clients)
-	maps.DeleteFunc(t.clients, func(_ uint64, c Capture) bool { return c.Address == address })
+	maps.DeleteFunc(t.clients, func(_ uint64, c *Capture) bool { return c.Address == address })
 	return before - len(t.clients)
 }
 
 // shrink makes room for a sixteenth more. Callers hold mu.
 func (t *Traps) shrink(now time.Time) {
-	maps.DeleteFunc(t.clients, func(_ uint64, c Capture) bool { return !now.Before(c.Until) })
+	maps.DeleteFunc(t.clients, func(_ uint64, c *Capture) bool { return !now.Before(c.Until) })
 	keys := slices.SortedFunc(maps.Keys(t.clients), func(a, b uint64) int {
 		return cmp.Compare(t.clients[a].At.UnixNano(), t.clients[b].At.UnixNano())
 	})
@@ -119,35 +121,38 @@ func (t *Traps) shrink(now time.Time) {
 	}
 }
 
-// trappedRobot is what a caught client counts as: a robot without a name, bound by the "*"
-// record and no other.
+// trappedRobot is what a caught client counts as: a robot without a name. The "*" record binds it,
+// and nothing else does: it may be a person after all.
 var trappedRobot = &crawler.Identity{Class: crawler.Robot}
 
-// isCaught reports whether the client counts as a robot, which this very request may bring
-// about.
-func (e *Engine) isCaught(ctx context.Context, r *Request, v *Verdict) bool {
+// capture returns the evidence against a client that counts as a robot, which this very request may
+// bring about. It is nil for all others.
+func (e *Engine) capture(ctx context.Context, r *Request, v *Verdict) *Capture {
+	if v.Who.Class != crawler.Browser && v.Who.Class != crawler.Unstated {
+		return nil // it says what it is
+	}
 	if !e.isTrapped(ctx, r) {
-		return e.Traps.has(r.Host, r.Address, r.UserAgent, r.At)
+		return e.Traps.find(r.Host, r.Address, r.UserAgent, r.At)
 	}
-	c := Capture{
-		At: r.At, Until: r.At.Add(e.TrapFor), Host: strings.Clone(r.Host), Path: r.Path,
-		Address: strings.Clone(r.Address), UserAgent: strings.Clone(r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)]),
+	c := &Capture{
+		At: r.At, Until: r.At.Add(e.TrapFor), Host: kept(r.Host), Path: kept(r.Path),
+		Address: strings.Clone(r.Address), UserAgent: kept(r.UserAgent),
 	}
-	if e.Traps.add(c) {
-		v.Trapped = &c
-	}
-	return true
+	v.Caught = e.Traps.add(c)
+	return c
 }
 
+// kept returns what is kept of a text that a client chose.
+func kept(text string) string { return strings.Clone(text[:min(len(text), crawler.MaxLength)]) }
+
 // isTrapped reports whether the request goes into one of the traps: somebody asks for a path
-// that the rules keep from all robots. A browser that fetches ahead of its user does not count,
-// since nobody knows yet whether a person goes there.
+// that the rules keep from all robots, and nothing shows that a person was led there.
 func (e *Engine) isTrapped(ctx context.Context, r *Request) bool {
 	path := r.Path
 	if r.isPeculiar() {
 		path = resolve(path, foldSlashes)
 	}
-	if !e.isTrap(path) || isPrefetch(r) || isLed(r) || r.EarlyData {
+	if !e.isTrap(path) || r.isLed() || r.EarlyData || e.Exempt.Covers(r) {
 		return false
 	}
 	return !decide(e.Policies.ForHost(ctx, r.Host).Compiled.Default(), r).Allowed()
@@ -157,24 +162,6 @@ func (e *Engine) isTrap(path string) bool {
 	return slices.ContainsFunc(e.Trap, func(trap string) bool {
 		return path == trap || strings.HasSuffix(trap, "/") && strings.HasPrefix(path, trap)
 	})
-}
-
-// isPrefetch reports whether a browser says that it fetches ahead of its user.
-func isPrefetch(r *Request) bool {
-	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
-		value := strings.ToLower(r.header(header))
-		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") || strings.Contains(value, "preview") {
-			return true
-		}
-	}
-	return false
-}
-
-// isLed reports whether a browser says that a page of another site has it fetch this one (Fetch
-// Metadata, Sec-Fetch-Site): its user was led here by somebody who may mean to have them caught.
-func isLed(r *Request) bool {
-	site := r.header("Sec-Fetch-Site")
-	return site == "cross-site" || site == "same-site"
 }
 
 // maxDisguised bounds how many User-Agents of disguised robots are remembered.

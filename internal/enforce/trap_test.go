@@ -11,13 +11,13 @@ const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KH
 func TestTrappedIsBounded(t *testing.T) {
 	trapped, now := NewTraps(), time.Unix(1e9, 0)
 	for i := range maxCaught + 1000 {
-		trapped.add(Capture{At: now.Add(time.Duration(i)), Until: now.Add(time.Hour), Address: fmt.Sprint(i), UserAgent: chrome})
+		trapped.add(&Capture{At: now.Add(time.Duration(i)), Until: now.Add(time.Hour), Address: fmt.Sprint(i), UserAgent: chrome})
 	}
 	if got := len(trapped.clients); got > maxCaught || got < maxCaught/2 {
 		t.Errorf("clients: got %d, want at most %d and not far below", got, maxCaught)
 	}
 	for i, want := range map[int]bool{0: false, maxCaught + 999: true} {
-		if got := trapped.has("", fmt.Sprint(i), chrome, now); got != want {
+		if got := trapped.find("", fmt.Sprint(i), chrome, now) != nil; got != want {
 			t.Errorf("client %d is remembered: got %t, want %t", i, got, want)
 		}
 	}

@@ -49,7 +49,8 @@ type Verdict struct {
 	Counted bool      // the request was counted against a pace, now or before
 
 	NewBan  *ratelimit.Ban // that this request has brought about
-	Trapped *Capture       // of a client that this request has caught
+	Capture *Capture       // why a client that was caught in a trap counts as a robot; nil for all others
+	Caught  bool           // by this very request
 }
 
 // Proof is what is known of a client's claim. The zero value is that of a client that claims
@@ -87,8 +88,8 @@ func (v *Verdict) Name() string {
 	if v.Who.Name != "" {
 		return v.Who.Name
 	}
-	if v.Who == trappedRobot {
-		return "a robot that fetched a page no person is led to"
+	if v.Capture != nil {
+		return "a client caught in a trap"
 	}
 	return v.Who.Class.String() + " client"
 }
@@ -177,6 +178,10 @@ func (v *Verdict) Explain(title string, now time.Time) []byte {
 	b.line("Taken for:", robot, " (", v.Who.Class.String(), ")")
 	if v.Proof.Reason != "" {
 		b.line("Which:", v.Proof.Reason)
+	}
+	if c := v.Capture; c != nil {
+		b.line("Which:", "fetched ", strconv.Quote(c.Path), ", where no link leads people, from this address with this User-Agent on ",
+			c.At.UTC().Format(httpTime), "; it counts as a robot until ", c.Until.UTC().Format(httpTime))
 	}
 	if v.Denied != "" {
 		b.line("Because:", v.Denied)
