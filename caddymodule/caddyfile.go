@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		unnamed     robots | clients | everyone | nobody
 //		exempt      <address|CIDR|private_ranges|"User-Agent text">...
 //		treat_as_robot <"User-Agent text">...
-//		verify      known | signature | <token> dns <suffix>... | <token> ranges <CIDR|file|url>...
+//		verify      known | <token> dns <suffix>... | <token> ranges <CIDR|file|url>... |
+//		            signature [<host|url>...] | <token> signature <host|url>...
 //		impostors   unnamed | refuse | observe
 //		trap        <path>... [for <duration>]
 //		disallowed  refuse | observe | pace <rate>
@@ -273,20 +273,24 @@ func parseVerify(h *Handler, d *caddyfile.Dispenser) error {
 		h.Verify.Known = true
 	case len(values) == 1 && values[0] == "signature" && !h.Verify.Signature:
 		h.Verify.Signature = true
+	case len(values) > 1 && values[0] == "signature":
+		if err := h.Verify.addSigners(values[1:]); err != nil {
+			return d.WrapErr(err)
+		}
 	case len(values) == 1 && (values[0] == "known" || values[0] == "signature"):
 		return d.Errf("verify %s was set already; write it once", values[0])
 	case len(values) > 2 && values[1] == "dns":
 		h.Verify.Claims = append(h.Verify.Claims, proof.Claim{Token: values[0], DNS: values[2:]})
 	case len(values) > 2 && values[1] == "ranges":
 		h.Verify.Claims = append(h.Verify.Claims, proof.Claim{Token: values[0], Ranges: values[2:]})
+	case len(values) > 2 && values[1] == "signature":
+		h.Verify.Claims = append(h.Verify.Claims, proof.Claim{Token: values[0], Signers: values[2:]})
 	default:
-		return d.Err("verify: write verify known, verify signature, verify <token> dns <suffix>... or verify <token> ranges <CIDR|file|url>...")
+		return d.Err("verify: write verify known, verify signature [<host|url>...], verify <token> dns <suffix>..., " +
+			"verify <token> ranges <CIDR|file|url>... or verify <token> signature <host|url>...")
 	}
-	if claims := h.Verify.Claims; len(claims) > 0 {
-		last := claims[len(claims)-1]
-		if err := last.Check(); err != nil {
-			return d.WrapErr(fmt.Errorf("verify %s: %w", last.Token, err))
-		}
+	if err := h.Verify.check(h.Impostors); err != nil {
+		return d.WrapErr(err)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (h *Handler) readOptions() (settings, error) {
 	s := settings{refresh: time.Duration(h.Refresh), serve: h.Serve, maxWait: time.Duration(h.MaxWait)}
 	s.Observe, s.Grace, s.TrapFor = h.Observe, time.Duration(h.Grace), time.Duration(h.TrapFor)
 	s.TreatAsRobot, s.Trap = h.TreatAsRobot, h.Trap
-	s.Signatures = h.Verify != nil && h.Verify.Signature
+	s.Signatures = h.Verify.signatures()
 	s.reading.MaxBytes = robotsrules.DefaultMaxBytes
 	if h.MaxSize != 0 {
 		s.reading.MaxBytes = int(h.MaxSize)

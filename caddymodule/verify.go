@@ -27,13 +27,33 @@ type Verify struct {
 	Known bool `json:"known,omitempty"`
 
 	// Check signatures on requests (Web Bot Auth: HTTP Message Signatures with the tag
-	// web-bot-auth). A request with a valid one is a robot's, by the name of the host that
-	// signs, whatever its User-Agent; a missing or wrong one means nothing about a person.
-	// Default: false.
+	// web-bot-auth) of the signers that the table lists. A request with a valid one is that
+	// robot's, whatever its User-Agent; a missing or wrong one means nothing about a person.
+	// Default: false. Other signers are named in claims.
 	Signature bool `json:"signature,omitempty"`
 
 	// Further robots, or other methods for known ones.
 	Claims []proof.Claim `json:"claims,omitempty"`
+}
+
+// signatures reports whether signatures on requests are looked at.
+func (v *Verify) signatures() bool {
+	return v != nil && (v.Signature || slices.ContainsFunc(v.Claims, func(c proof.Claim) bool { return len(c.Signers) > 0 }))
+}
+
+// addSigners has signatures checked, of these signers too. Their robots are called by their hosts.
+func (v *Verify) addSigners(texts []string) error {
+	v.Signature = true
+	for _, text := range texts {
+		signers := make(webbotauth.Signers)
+		if err := signers.Add(text, "", true); err != nil {
+			return fmt.Errorf("verify signature: %w", err)
+		}
+		for _, s := range signers {
+			v.Claims = append(v.Claims, proof.Claim{Token: s.Token, Signers: []string{text}})
+		}
+	}
+	return nil
 }
 
 // check returns an error that says what is wrong with the options of verification.
@@ -48,6 +68,9 @@ func (v *Verify) check(impostors string) error {
 		if err := claim.Check(); err != nil {
 			return fmt.Errorf("verify %s: %w", claim.Token, err)
 		}
+	}
+	if _, err := proof.Signers(v.Claims, v.Signature); err != nil {
+		return fmt.Errorf("verify: %w", err)
 	}
 	return nil
 }
@@ -64,10 +87,14 @@ func (h *Handler) newProver(ctx context.Context) *proof.Prover {
 		Store: storage.NewDocuments(storage.Ranges, h.ctx.Storage(), h.ctx.Logger(), h.now),
 	}
 	o := proof.Options{Claims: claims, DNS: h.app.dns, Lists: lists}
-	if h.Verify.Signature {
+	if h.Verify.signatures() {
 		o.Signatures = oneLook{h.app.signatures}
+		o.Signers, _ = proof.Signers(h.Verify.Claims, h.Verify.Signature) // checked with the options
 	}
 	prover := proof.New(o)
+	for _, signer := range o.Signers {
+		h.app.counts.Claim(signer.Token)
+	}
 	for _, claim := range claims {
 		h.app.counts.Claim(claim.Token)
 	}
@@ -95,22 +122,26 @@ type oneLook struct{ *webbotauth.Verifier }
 
 // looked is what was found, as a variable of the request keeps it.
 type looked struct {
-	agent    string
+	id       string
 	standing enforce.Standing
 	reason   string
 }
 
-// Verify implements proof.Signatures.
-func (o oneLook) Verify(ctx context.Context, m webbotauth.Message) (string, enforce.Standing, string) {
+// Verify implements proof.Signatures. What another handler could not verify is looked at again, by
+// the signers of this one.
+func (o oneLook) Verify(ctx context.Context, m webbotauth.Message, signers webbotauth.Signers) (string, enforce.Standing, string) {
 	vars, _ := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any)
-	found, ok := vars[signatureKey].(looked)
-	if !ok {
-		found.agent, found.standing, found.reason = o.Verifier.Verify(ctx, m)
+	found, _ := vars[signatureKey].(looked)
+	if found.standing == enforce.Unverified {
+		found.id, found.standing, found.reason = o.Verifier.Verify(ctx, m, signers)
 		if vars != nil {
 			vars[signatureKey] = found
 		}
 	}
-	return found.agent, found.standing, found.reason
+	if _, ok := signers[found.id]; !ok {
+		return "", enforce.Unverified, found.reason
+	}
+	return found.id, found.standing, found.reason
 }
 
 // maxUnprovable is how many robots one log line names.

@@ -253,12 +253,17 @@ func newSigner(t *testing.T) *signer {
 	x := base64.RawURLEncoding.EncodeToString(public)
 	thumbprint := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`))
 	s := &signer{key: private, id: base64.RawURLEncoding.EncodeToString(thumbprint[:])}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
 		_, _ = fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q,"kid":%q}]}`, x, s.id)
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// claims says that who signs as s is the robot with a token.
+func (s *signer) claims(token string) *Verify {
+	return &Verify{Claims: []proof.Claim{{Token: token, Signers: []string{s.URL}}}}
 }
 
 func (s *signer) sign(r *http.Request, now time.Time, more ...string) {
@@ -276,10 +281,8 @@ func (s *signer) sign(r *http.Request, now time.Time, more ...string) {
 
 func TestVerificationBySignature(t *testing.T) {
 	s := newSigner(t)
-	host := strings.TrimPrefix(s.URL, "http://")
-	name, _, _ := strings.Cut(host, ":")
-	th := newTestHandler(t, "User-agent: "+name+"\nDisallow: /signed/\n\nUser-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
-	th.app.signatures = webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute, Now: th.clock.now})
+	th := newTestHandler(t, "User-agent: OurAgent\nDisallow: /signed/\n\nUser-agent: *\nDisallow: /private/\n", &Handler{Verify: s.claims("OurAgent"), Impostors: "refuse"})
+	th.app.signatures = webbotauth.New(webbotauth.Options{Client: s.Client(), Patience: time.Minute, Now: th.clock.now})
 	th.proveAnew(t)
 	ask := func(agent, target string, change func(*http.Request)) int {
 		r := newRequest("GET", target, agent)
@@ -300,7 +303,7 @@ func TestVerificationBySignature(t *testing.T) {
 		want                int
 	}{
 		{"a robot in a browser's clothes that signs", chrome, "/signed/", as, 403},
-		{"is bound by the record of its host alone", chrome, "/private/", as, 200},
+		{"is bound by the record of its token alone", chrome, "/private/", as, 200},
 		{"without a signature it is a person", chrome, "/signed/", unsigned, 200},
 		{"a wrong signature means nothing about a person", chrome, "/signed/", forged, 200},
 		{"nor about what a person may read", chrome, "/private/", forged, 200},
@@ -316,25 +319,28 @@ func TestVerificationBySignature(t *testing.T) {
 
 func TestASignatureIsLookedAtOnceForARequest(t *testing.T) {
 	s := newSigner(t)
-	signatures := webbotauth.New(webbotauth.Options{AllowPrivate: true, Patience: time.Minute})
-	verifying := func() *testHandler {
-		th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: &Verify{Signature: true}, Impostors: "refuse"})
+	signatures := webbotauth.New(webbotauth.Options{Client: s.Client(), Patience: time.Minute})
+	verifying := func(claims *Verify) *testHandler {
+		th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Verify: claims, Impostors: "refuse"})
 		th.app.signatures = signatures
 		th.proveAnew(t)
 		return th
 	}
-	outer, inner := verifying(), verifying()
+	outer, inner := verifying(&Verify{Signature: true}), verifying(s.claims("OurAgent"))
 	r := newRequest("GET", "/", gptBot)
 	s.sign(r, time.Now(), `nonce="b25jZQ"`)
 	err := outer.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		if err := inner.ServeHTTP(w, r, page); err != nil {
+			return err
+		}
 		return inner.ServeHTTP(w, r, page)
 	}))
 	if status, ok := provedIn(allVariables(r)); err != nil || !ok || status != enforce.Verified {
-		t.Errorf("through two handlers: got %s, %t, %v; want verified", status, ok, err)
+		t.Errorf("through three handlers: got %s, %t, %v; want verified", status, ok, err)
 	}
 	again := newRequest("GET", "/", gptBot)
 	again.Header = r.Header
-	if got := outer.do(again).Code; got != 403 {
+	if got := inner.do(again).Code; got != 403 {
 		t.Errorf("replayed: got %d, want 403", got)
 	}
 }

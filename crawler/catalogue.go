@@ -47,7 +47,8 @@ type Crawler struct {
 	// Ranges are the URLs at which its addresses are published, as lists that machines read.
 	Ranges []string
 
-	// Signers are the hosts as which it signs its requests (Web Bot Auth).
+	// Signers are the hosts, or the https URLs of keys, as which it signs its requests (Web Bot Auth).
+	// A host stands for the well-known path of its key directory.
 	Signers []string
 
 	// Sources are the pages that were read, the operator's own as far as there are any. Without
@@ -141,16 +142,6 @@ func (id *Identity) Crawler() (c Crawler, ok bool) {
 		key = key[:max(strings.LastIndexByte(key, '-'), 0)]
 	}
 	return c, ok
-}
-
-// FindSigner returns the crawler that signs its requests as a host, which is in small letters; ok
-// reports whether there is one. It is safe for concurrent use.
-func FindSigner(host string) (c Crawler, ok bool) {
-	i := slices.IndexFunc(catalogue, func(c Crawler) bool { return slices.Contains(c.Signers, host) })
-	if i < 0 {
-		return Crawler{}, false
-	}
-	return catalogue[i], true
 }
 
 // WellKnown returns a product token of the [Catalogue] as its crawler spells it, by the token in

@@ -117,14 +117,6 @@ func TestAClientIsWhoItSaysItIs(t *testing.T) {
 	}
 }
 
-func TestFindSigner(t *testing.T) {
-	for host, want := range map[string]string{"chatgpt.com": "ChatGPT-User", "agent.bot.goog": "Google-Agent", "ahrefs.com": "AhrefsBot", "a.example": "", "": ""} {
-		if got, ok := FindSigner(host); got.Name != want || ok != (want != "") {
-			t.Errorf("FindSigner(%q) = %q, %v, want %q", host, got.Name, ok, want)
-		}
-	}
-}
-
 func TestWhatTheCatalogueSays(t *testing.T) {
 	for _, test := range []struct {
 		token    string

@@ -27,8 +27,8 @@ type Engine struct {
 
 // Prover checks whether clients are who they say.
 type Prover interface {
-	// Prove checks what a robot claims: its name against its address or, where it claims no
-	// name that can be checked so, its signature.
+	// Prove checks what a robot claims: its name against its address and its signature or, where it
+	// claims no name that can be checked so, its signature.
 	Prove(ctx context.Context, r Request, who *crawler.Identity) Proof
 
 	// Signer checks the signature of a request, if it has one.
@@ -93,7 +93,7 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 	if e.Signatures {
 		if p := e.Prover.Signer(ctx, *r); p.IsVerified() {
-			v.Who, v.Proof = signedRobot(p.Claimed, v.Who), p
+			v.Who, v.Proof = signedRobot(p.Claimed), p
 			return
 		}
 	}
@@ -104,13 +104,10 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 }
 
-// signedRobot is the client whose request the host has signed: a robot by that name, whatever
-// else it calls itself. A record of robots.txt finds it by the host's name too.
-func signedRobot(host string, who *crawler.Identity) *crawler.Identity {
-	return &crawler.Identity{
-		Class: crawler.Robot, Name: host, Key: strings.ToLower(host),
-		Text: strings.TrimSpace(who.Text + " " + host), Products: append([]string{host}, who.Products...),
-	}
+// signedRobot is the client whose request a signer has signed: the robot with the signer's token and
+// no other, whatever it calls itself. A signature never vouches for another's name.
+func signedRobot(token string) *crawler.Identity {
+	return &crawler.Identity{Class: crawler.Robot, Name: token, Key: strings.ToLower(token), Text: token, Products: []string{token}}
 }
 
 // asRobot is a client that is no service, whatever it says: it claims to be one that it is not.
@@ -137,7 +134,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():
-			v.Who = signedRobot(v.Proof.Claimed, v.Who)
+			v.Who = signedRobot(v.Proof.Claimed)
 		case v.Proof.IsImpostor():
 			v.Who = asRobot(v.Who)
 		}

@@ -44,12 +44,8 @@ func (u *Unpaced) hasToken(token string) bool {
 // covers reports whether no pace holds for the client: it is one of them, and has proved it where
 // its claim can be checked. Else whoever takes Googlebot's name could come as fast as he likes.
 func (u *Unpaced) covers(v *Verdict) bool {
-	switch {
-	case len(u.Tokens)+len(u.Purposes) == 0, v.Proof.Claimed != "" && !v.Proof.IsVerified():
+	if len(u.Tokens)+len(u.Purposes) == 0 || v.Proof.Claimed != "" && !v.Proof.IsVerified() {
 		return false
-	case v.Proof.Signed:
-		c, ok := crawler.FindSigner(v.Proof.Claimed)
-		return u.hasToken(v.Proof.Claimed) || ok && u.Names(&c)
 	}
 	return slices.ContainsFunc(u.Tokens, func(token string) bool { return isCalled(v.Who, token) }) ||
 		len(u.Purposes) > 0 && u.hasPurposeOf(v.Who)

@@ -56,8 +56,8 @@ type Verdict struct {
 // Proof is what is known of a client's claim. The zero value is that of a client that claims
 // nothing which can be checked.
 type Proof struct {
-	Claimed  string // the token, or the host that signs; "" for nothing
-	Signed   bool   // Claimed is the host that signs
+	Claimed  string // the token; "" for nothing
+	Signed   bool   // by a signature
 	Standing Standing
 	Reason   string // why a claim is false
 }

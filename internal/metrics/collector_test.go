@@ -77,17 +77,6 @@ func TestTheStateOfAConfigIsShown(t *testing.T) {
 	gather(t, NewCounts(), State{}).expect(t, "caddy_robots_ledger_stored_timestamp_seconds", series{})
 }
 
-// Anybody can sign, by the name of any host of his own.
-func TestSignaturesAreCountedTogether(t *testing.T) {
-	c := NewCounts()
-	for _, host := range []string{"a.example", "b.example"} {
-		c.Verification(&enforce.Proof{Claimed: host, Signed: true, Standing: enforce.Verified})
-	}
-	gather(t, c, State{}).expect(t, "caddy_robots_verifications_total", series{
-		"result=verified robot=signature": 2, "result=impostor robot=signature": 0, "result=unverified robot=signature": 0,
-	})
-}
-
 // BenchmarkScrape is what a scrape costs with the usual sites and robots.
 func BenchmarkScrape(b *testing.B) {
 	c := NewCounts()

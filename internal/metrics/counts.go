@@ -32,9 +32,6 @@ const (
 	impostorRobots = "impostor" // whom they claim to be is counted with the verifications
 )
 
-// signedLabel is the one metric label for all signed requests; a signer could choose any host.
-const signedLabel = "signature"
-
 // Counts is what is counted of this process. It outlives a config reload, and is safe for
 // concurrent use. NewCounts makes one.
 type Counts struct {
@@ -98,11 +95,7 @@ func (c *Counts) Claim(token string) { c.verifications(token) }
 
 // Verification counts what was found of a client's claim.
 func (c *Counts) Verification(p *enforce.Proof) {
-	token := p.Claimed
-	if p.Signed {
-		token = signedLabel
-	}
-	c.verifications(token)[p.Standing].Add(1)
+	c.verifications(p.Claimed)[p.Standing].Add(1)
 }
 
 // verifications returns the outcomes of a claim, by its token.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
+	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 )
 
 // Claim says how one robot is verified. Where there are several methods, any proves it,
@@ -25,6 +26,11 @@ type Claim struct {
 	// the JSON form that crawlers publish or with one range in a line. Lists are looked at
 	// again every day and kept in Caddy's storage.
 	Ranges []string `json:"ranges,omitempty"`
+
+	// As whom the robot signs its requests (Web Bot Auth): hosts whose key directory is at the
+	// well-known path, such as bots.example.com, or the https URLs of its keys. Nobody else's are
+	// fetched. Whoever signs so is this robot, whatever its User-Agent says.
+	Signers []string `json:"signers,omitempty"`
 }
 
 // Check returns an error that says what is wrong with the claim and what to write.
@@ -34,16 +40,46 @@ func (c Claim) Check() error {
 		return errors.New("the robot's token is too short to be claimed; write its name, such as Googlebot")
 	case c.Token != strings.TrimSpace(c.Token) || strings.ContainsAny(c.Token, "/*#\r\n"):
 		return errors.New("a token is a name alone, without version, star or blanks around it; write one such as Googlebot")
-	case len(c.DNS)+len(c.Ranges) == 0:
-		return errors.New("write how: dns with the domains of its hosts, or ranges with its addresses")
+	case len(c.DNS)+len(c.Ranges)+len(c.Signers) == 0:
+		return errors.New("write how: dns with the domains of its hosts, ranges with its addresses, or signature with the hosts of its keys")
 	}
 	for _, suffix := range c.DNS {
 		if !strings.Contains(strings.Trim(suffix, "."), ".") || strings.ContainsAny(suffix, "/:* ") {
 			return fmt.Errorf("%q is not a domain that could be the robot's alone; write one such as googlebot.com", suffix)
 		}
 	}
-	_, err := inline(c.Ranges)
-	return err
+	if _, err := inline(c.Ranges); err != nil {
+		return err
+	}
+	return c.addSigners(webbotauth.Signers{})
+}
+
+func (c Claim) addSigners(signers webbotauth.Signers) error {
+	for _, signer := range c.Signers {
+		if err := signers.Add(signer, c.Token, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Signers returns whose signatures count: the owner's own and, where asked, those of the
+// [crawler.Catalogue]. An error names one that stands under two tokens.
+func Signers(own []Claim, known bool) (webbotauth.Signers, error) {
+	signers := make(webbotauth.Signers)
+	for _, c := range own {
+		if err := c.addSigners(signers); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range crawler.Catalogue() {
+		for i := 0; known && i < len(c.Signers); i++ {
+			if err := signers.Add(c.Signers[i], c.Tokens[0], false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return signers, nil
 }
 
 // inline returns the ranges that are written out among the values of a claim, nil for none.
@@ -71,13 +107,17 @@ func isAddress(value string) bool {
 }
 
 // Merge returns what robots can claim: the owner's own claims, then the others of which the
-// owner said nothing. Claims on one token, in any case of letters, are one.
+// owner said nothing. Claims on one token, in any case of letters, are one. What an address cannot
+// show is left out.
 func Merge(own, others []Claim) []Claim {
 	var all []Claim
 	index := func(token string) int {
 		return slices.IndexFunc(all, func(c Claim) bool { return strings.EqualFold(c.Token, token) })
 	}
 	for _, c := range own {
+		if len(c.DNS)+len(c.Ranges) == 0 {
+			continue
+		}
 		i := index(c.Token)
 		if i < 0 {
 			i, all = len(all), append(all, Claim{Token: c.Token})

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ func TestClaimsThatProveNothingAreRefused(t *testing.T) {
 		`"com" is not a domain`:              {Token: "Googlebot", DNS: []string{"com"}},
 		`"*.google.com" is not a domain`:     {Token: "Googlebot", DNS: []string{"*.google.com"}},
 		`"192.0.2.0/99" is not a CIDR range`: {Token: "Googlebot", Ranges: []string{"list.json", "192.0.2.0/99"}},
+		`"Googlebot" is no signer`:           {Token: "Googlebot", Signers: []string{"Googlebot"}},
 		"16.0.0.0/4 is too broad":            {Token: "Googlebot", Ranges: []string{"16.1.2.3/4"}},
 	} {
 		if err := claim.Check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -68,7 +70,7 @@ func TestClaimsThatProveNothingAreRefused(t *testing.T) {
 
 func TestMergePrefersTheOwner(t *testing.T) {
 	got := Merge(
-		[]Claim{{Token: "GoogleBot", DNS: []string{"a.example"}}, {Token: "mybot", Ranges: []string{"192.0.2.1"}}, {Token: "googlebot", Ranges: []string{"192.0.2.2"}}},
+		[]Claim{{Token: "GoogleBot", DNS: []string{"a.example"}}, {Token: "mybot", Ranges: []string{"192.0.2.1"}}, {Token: "googlebot", Ranges: []string{"192.0.2.2"}}, {Token: "bingbot", Signers: []string{"bots.example"}}},
 		[]Claim{{Token: "Googlebot", DNS: []string{"googlebot.com"}}, {Token: "bingbot", DNS: []string{"search.msn.com"}}},
 	)
 	want := []Claim{
@@ -77,5 +79,42 @@ func TestMergePrefersTheOwner(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("Merge = %+v, want %+v", got, want)
+	}
+}
+
+// The table of signers, and the tokens that their robots go by.
+func TestSignersAreTheCataloguesAndTheOwners(t *testing.T) {
+	const wellKnown = "/.well-known/http-message-signatures-directory"
+	own := []Claim{{Token: "OurBot", Signers: []string{"bots.example", "https://chatgpt.com"}}, {Token: "Googlebot", DNS: []string{"googlebot.com"}}}
+	for _, test := range []struct {
+		own   []Claim
+		known bool
+		want  map[string]string
+	}{
+		{nil, false, map[string]string{}},
+		{nil, true, map[string]string{
+			"chatgpt.com": "ChatGPT-User", "agent.bot.goog": "Google-Agent", "ahrefs.com": "AhrefsBot", "search.bot.kernel.sh": "KernelSearchBot",
+		}},
+		{own, false, map[string]string{"bots.example": "OurBot", "chatgpt.com": "OurBot"}},
+		{own, true, map[string]string{
+			"bots.example": "OurBot", "chatgpt.com": "OurBot", "agent.bot.goog": "Google-Agent", "ahrefs.com": "AhrefsBot", "search.bot.kernel.sh": "KernelSearchBot",
+		}},
+	} {
+		signers, err := Signers(test.own, test.known)
+		got := map[string]string{}
+		for id, signer := range signers {
+			host := strings.TrimSuffix(strings.TrimPrefix(id, "https://"), wellKnown)
+			got[host] = signer.Token
+			if signer.URL != id || signer.Inside != (signer.Token == "OurBot") {
+				t.Errorf("%s: got %+v", id, signer)
+			}
+		}
+		if err != nil || !maps.Equal(got, test.want) {
+			t.Errorf("Signers(%+v, %t) = %v, %v, want %v", test.own, test.known, got, err, test.want)
+		}
+	}
+	_, err := Signers(append(own, Claim{Token: "OtherBot", Signers: []string{"bots.example"}}), true)
+	if err == nil || err.Error() != "bots.example signs for OurBot already; write it once" {
+		t.Errorf("one signer for two tokens: got %v", err)
 	}
 }

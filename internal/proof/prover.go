@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -17,15 +16,16 @@ import (
 
 // Options says what a Prover checks, and whom it asks.
 type Options struct {
-	Claims     []Claim       // each token once
-	DNS        *dns.Verifier // for claims with domains
-	Lists      *Lists        // for claims with ranges
-	Signatures Signatures    // nil: signatures are not looked at
+	Claims     []Claim            // each token once
+	DNS        *dns.Verifier      // for claims with domains
+	Lists      *Lists             // for claims with ranges
+	Signatures Signatures         // nil: signatures are not looked at
+	Signers    webbotauth.Signers // whose signatures count
 }
 
 // Signatures verifies what robots sign. A [webbotauth.Verifier] does.
 type Signatures interface {
-	Verify(ctx context.Context, m webbotauth.Message) (agent string, standing enforce.Standing, reason string)
+	Verify(ctx context.Context, m webbotauth.Message, signers webbotauth.Signers) (id string, standing enforce.Standing, reason string)
 }
 
 // Prover checks whether clients are who they say. It is safe for concurrent use; a nil one
@@ -36,6 +36,7 @@ type Prover struct {
 	recent     [64]atomic.Pointer[recentRobot]
 	dns        *dns.Verifier
 	signatures Signatures
+	signers    webbotauth.Signers
 }
 
 var _ enforce.Prover = (*Prover)(nil)
@@ -55,7 +56,7 @@ type recentRobot struct {
 
 // New returns a Prover. The claims must be valid.
 func New(o Options) *Prover {
-	p := &Prover{dns: o.DNS, signatures: o.Signatures}
+	p := &Prover{dns: o.DNS, signatures: o.Signatures, signers: o.Signers}
 	var tokens []string
 	for _, c := range o.Claims {
 		tokens = append(tokens, c.Token)
@@ -65,39 +66,53 @@ func New(o Options) *Prover {
 	return p
 }
 
-// Prove implements enforce.Prover. It checks the name of a robot against its address and, where
-// it claims no name that can be checked so, its signature.
+// Prove implements enforce.Prover. It checks the name of a robot against its address and its
+// signature: either proves it. Where it claims no name that can be checked by an address, it is who
+// signs.
 func (p *Prover) Prove(ctx context.Context, r enforce.Request, who *crawler.Identity) enforce.Proof {
+	signed := p.Signer(ctx, r)
 	c := p.claimOf(who)
 	if c == nil {
-		return p.Signer(ctx, r)
+		if signed.IsVerified() && isSibling(who, signed.Claimed) {
+			return enforce.Proof{}
+		}
+		return signed
 	}
 	proof := enforce.Proof{Claimed: c.token, Standing: p.check(ctx, c, r.Addr())}
+	if !proof.IsVerified() && signed.IsVerified() && strings.EqualFold(signed.Claimed, c.token) {
+		return signed
+	}
 	if proof.Standing == enforce.Impostor {
 		proof.Reason = "claims to be " + c.token + ", but its address is not one of that robot's"
 	}
 	return proof
 }
 
-// Signer implements enforce.Prover. It returns whose signature the request carries: the host's.
-// One of which nothing is known claims nothing.
+// isSibling reports whether a robot calls itself by another name of the operator whose robot the
+// token is. Its signature does not make the one of the other: it stays what it says it is.
+func isSibling(who *crawler.Identity, token string) bool {
+	called, ok := who.Crawler()
+	signer, known := crawler.Find(token)
+	return ok && known && called.Operator == signer.Operator && called.Name != signer.Name
+}
+
+// Signer implements enforce.Prover. It returns whose signature the request carries. One of which
+// nothing is known claims nothing.
 func (p *Prover) Signer(ctx context.Context, r enforce.Request) enforce.Proof {
 	if p == nil || p.signatures == nil || len(r.Header["Signature-Agent"]) == 0 || len(r.Header["Signature"]) == 0 {
 		return enforce.Proof{}
 	}
 	path, query, _ := strings.Cut(r.Target, "?")
-	host, standing, reason := p.signatures.Verify(ctx, webbotauth.Message{
+	id, standing, reason := p.signatures.Verify(ctx, webbotauth.Message{
 		Method: r.Method, Authority: r.Authority, Scheme: r.Scheme, Path: path, RawQuery: query, Header: http.Header(r.Header),
-	})
+	}, p.signers)
 	if standing == enforce.Unverified {
 		return enforce.Proof{}
 	}
-	if u, err := url.Parse(host); err == nil && u.Host != "" {
-		host = u.Host
-	}
-	proof := enforce.Proof{Claimed: host, Signed: true, Standing: standing}
+	token := p.signers[id].Token
+	proof := enforce.Proof{Claimed: token, Signed: true, Standing: standing}
 	if standing == enforce.Impostor {
-		proof.Reason = "signs as " + host + ", but " + reason
+		proof.Reason = "signs as " + token + ", but " + reason
 	}
 	return proof
 }

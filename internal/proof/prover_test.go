@@ -33,15 +33,15 @@ func (googleDNS) LookupNetIP(context.Context, string, string) ([]netip.Addr, err
 
 // signer says of each signed message what is set.
 type signer struct {
-	agent    string
+	id       string
 	standing enforce.Standing
 	reason   string
 	asked    *webbotauth.Message
 }
 
-func (s signer) Verify(_ context.Context, m webbotauth.Message) (string, enforce.Standing, string) {
+func (s signer) Verify(_ context.Context, m webbotauth.Message, _ webbotauth.Signers) (string, enforce.Standing, string) {
 	*s.asked = m
-	return s.agent, s.standing, s.reason
+	return s.id, s.standing, s.reason
 }
 
 func testProver(t *testing.T, resolver dns.Resolver, signatures Signatures, claims ...Claim) *Prover {
@@ -49,7 +49,8 @@ func testProver(t *testing.T, resolver dns.Resolver, signatures Signatures, clai
 	names := dns.New(dns.Options{Resolver: resolver, Patience: time.Minute})
 	t.Cleanup(names.Close)
 	lists, _ := testLists(nil, memory{})
-	return New(Options{Claims: claims, DNS: names, Lists: lists, Signatures: signatures})
+	signers := webbotauth.Signers{"agent": {Token: "AgentBot"}, "google": {Token: "googlebot"}, "openai": {Token: "ChatGPT-User"}}
+	return New(Options{Claims: claims, DNS: names, Lists: lists, Signatures: signatures, Signers: signers})
 }
 
 func TestARobotIsProvedByNameAndAddress(t *testing.T) {
@@ -110,10 +111,10 @@ func TestARobotWithoutAClaimIsProvedByItsSignature(t *testing.T) {
 		by   signer
 		want string
 	}{
-		{signer{"https://agent.example", enforce.Verified, "", &asked}, "signed agent.example verified"},
-		{signer{"https://agent.example", enforce.Impostor, "the signature has expired", &asked},
-			"signed agent.example impostor signs as agent.example, but the signature has expired"},
-		{signer{"https://agent.example", enforce.Unverified, "late", &asked}, ""},
+		{signer{"agent", enforce.Verified, "", &asked}, "signed AgentBot verified"},
+		{signer{"agent", enforce.Impostor, "the signature has expired", &asked},
+			"signed AgentBot impostor signs as AgentBot, but the signature has expired"},
+		{signer{"agent", enforce.Unverified, "late", &asked}, ""},
 	} {
 		p := testProver(t, googleDNS{}, test.by, Claim{Token: "Googlebot", DNS: []string{"googlebot.com"}})
 		if got := describe(p.Prove(t.Context(), signed, robot)); got != test.want {
@@ -127,6 +128,28 @@ func TestARobotWithoutAClaimIsProvedByItsSignature(t *testing.T) {
 	unsigned := enforce.Request{Method: "GET", Header: map[string][]string{"Signature": {"y"}}}
 	if got := testProver(t, googleDNS{}, signer{standing: enforce.Verified, asked: &asked}).Signer(t.Context(), unsigned); got != (enforce.Proof{}) || asked.Method != "" {
 		t.Errorf("Signer without Signature-Agent = %+v, asked for %+v, want neither", got, asked)
+	}
+}
+
+// A signature proves its signer's token. It is no proof of another name, be it one of the same
+// operator, and does not clear who claims one that he has not.
+func TestASignatureVouchesForNoOtherName(t *testing.T) {
+	signed := enforce.Request{Address: "203.0.113.1", Header: map[string][]string{"Signature-Agent": {"x"}, "Signature": {"y"}}}
+	for _, test := range []struct{ signs, calls, want string }{
+		{"google", "Googlebot", "signed googlebot verified"},
+		{"agent", "Googlebot", "Googlebot impostor claims to be Googlebot, but its address is not one of that robot's"},
+		{"openai", "Googlebot", "Googlebot impostor claims to be Googlebot, but its address is not one of that robot's"},
+		{"openai", "ChatGPT-User", "signed ChatGPT-User verified"},
+		{"openai", "GPTBot", ""}, // it stays GPTBot
+		{"openai", "bingbot", "signed ChatGPT-User verified"},
+		{"openai", "UnheardOfBot", "signed ChatGPT-User verified"},
+	} {
+		robot := crawler.Identify(test.calls + "/1.0")
+		by := signer{test.signs, enforce.Verified, "", new(webbotauth.Message)}
+		p := testProver(t, googleDNS{}, by, Claim{Token: "Googlebot", Ranges: []string{"192.0.2.0/24"}})
+		if got := describe(p.Prove(t.Context(), signed, &robot)); got != test.want {
+			t.Errorf("%s, signed by %s: Prove = %q, want %q", test.calls, test.signs, got, test.want)
+		}
 	}
 }
 

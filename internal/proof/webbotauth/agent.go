@@ -2,40 +2,30 @@ package webbotauth
 
 import (
 	"errors"
-	"net"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
 )
 
-// directoryPath is where an origin publishes its keys.
-const directoryPath = "/.well-known/http-message-signatures-directory"
-
-// maxOrigin bounds the text of a Signature-Agent: a host name has at most 253 bytes.
-const maxOrigin = 512
-
 // Why a Signature-Agent header names no agent.
 var (
 	errAgentUnreadable = errors.New("the Signature-Agent header cannot be read")
 	errAgentAmbiguous  = errors.New("the Signature-Agent header does not say which agent signed")
-	errAgentType       = errors.New("the Signature-Agent's type is not directory")
-	errAgentNotOrigin  = errors.New("the Signature-Agent is not the https origin of a key directory")
+	errAgentParameters = errors.New("the Signature-Agent has parameters, and is ignored")
 )
 
-// claimedAgent returns the origin whose keys a signature says it is made with, and whether the
-// signature covers that statement. Three forms are in use: the Dictionary of the draft
-// (`sig1="https://agent.example"`), the String of its first versions, which ChatGPT's agent
-// sends, and a URL without quotes, which DuckDuckBot sends.
-func claimedAgent(values []string, label string, input httpsfv.InnerList, allowHTTP bool) (origin string, covered bool, err error) {
+// claimedAgent returns the identifier of the key directory that a signature says it is made with
+// ([Signers]), and whether the signature covers that statement. Three forms are in use: the
+// Dictionary of the draft (`sig1="https://agent.example/keys.json"`), the String of its first
+// versions, which ChatGPT's agent sends, and a URL without quotes, which DuckDuckBot sends.
+func claimedAgent(values []string, label string, input httpsfv.InnerList) (id string, covered bool, err error) {
 	var text string
 	switch first := strings.TrimLeft(values[0], " \t"); {
 	case strings.HasPrefix(first, `"`):
 		text, err = stringAgent(values)
 		covered = covers(input, "signature-agent")
-	case strings.HasPrefix(first, "https://") || strings.HasPrefix(first, "http://"):
+	case strings.HasPrefix(first, "https://"):
 		text = strings.TrimSpace(strings.Join(values, ", "))
 		covered = covers(input, "signature-agent")
 	default:
@@ -44,8 +34,11 @@ func claimedAgent(values []string, label string, input httpsfv.InnerList, allowH
 	if err != nil {
 		return "", false, err
 	}
-	origin, err = agentOrigin(text, allowHTTP)
-	return origin, covered, err
+	directory, err := directoryOf(text)
+	if err != nil {
+		return "", false, err
+	}
+	return identifier(directory), covered, nil
 }
 
 func stringAgent(values []string) (string, error) {
@@ -95,70 +88,15 @@ func coveredAgents(input httpsfv.InnerList) (keys []string) {
 	return keys
 }
 
-// agentText returns the String of a member. An older draft lets the member say that it names a
-// directory; what names something else, or says what is not known here, is not an agent.
+// agentText returns the String of a member. One that carries parameters is ignored, as the draft
+// asks: earlier drafts said by them what else than a list of keys the URL leads to.
 func agentText(item httpsfv.Item) (string, error) {
 	text, ok := item.Value.(string)
-	if !ok {
+	switch {
+	case !ok:
 		return "", errAgentUnreadable
-	}
-	for _, name := range item.Params.Names() {
-		kind, _ := item.Params.Get(name)
-		if name != "type" || (kind != httpsfv.Token("directory") && kind != "directory") {
-			return "", errAgentType
-		}
+	case len(item.Params.Names()) > 0:
+		return "", errAgentParameters
 	}
 	return text, nil
-}
-
-// agentOrigin returns the origin that text names, in one spelling: lower case, without a default
-// port. Beside a bare origin it takes one with the path of the directory, as later drafts write it.
-func agentOrigin(text string, allowHTTP bool) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || len(text) > maxOrigin || strings.ContainsAny(text, "?#@") {
-		return "", errAgentNotOrigin
-	}
-	if u.Path != "" && u.Path != "/" && u.EscapedPath() != directoryPath {
-		return "", errAgentNotOrigin
-	}
-	host, loopback := hostName(u.Hostname())
-	if host == "" || (u.Scheme != "https" && (u.Scheme != "http" || !allowHTTP || !loopback)) {
-		return "", errAgentNotOrigin
-	}
-	origin := u.Scheme + "://" + host
-	if port := u.Port(); port != "" && net.JoinHostPort("", port) != defaultPort(u.Scheme) {
-		origin += ":" + port
-	}
-	return origin, nil
-}
-
-// hostName returns a host in one spelling, ready for a URL, or "" for what is not one.
-func hostName(host string) (name string, loopback bool) {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		if addr.Zone() != "" {
-			return "", false
-		}
-		if addr.Is6() {
-			return "[" + addr.String() + "]", addr.IsLoopback()
-		}
-		return addr.String(), addr.IsLoopback()
-	}
-	host = strings.ToLower(host)
-	for label := range strings.SplitSeq(host, ".") {
-		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", false
-		}
-	}
-	return host, host == "localhost"
-}
-
-// defaultPort returns the port that an authority of a scheme need not state, with its colon.
-func defaultPort(scheme string) string {
-	switch scheme {
-	case "https":
-		return ":443"
-	case "http":
-		return ":80"
-	}
-	return ""
 }

@@ -14,6 +14,7 @@ var (
 	errComponentUnknown = errors.New("the signature covers a component that is not supported")
 	errComponentAbsent  = errors.New("the signature covers a field that did not arrive")
 	errComponentBroken  = errors.New("the signature covers a field that cannot be read")
+	errBodySigned       = errors.New("the signature covers the body, which is not read here")
 	errBaseTooLong      = errors.New("the signature covers more than 64 KiB")
 )
 
@@ -66,10 +67,15 @@ func componentValue(m Message, item httpsfv.Item) (value string, err error) {
 	default:
 		return "", errComponentUnknown
 	}
-	if err == nil && strings.ContainsAny(value, "\r\n") {
+	switch {
+	case err != nil:
+		return "", err
+	case strings.ContainsAny(value, "\r\n"):
 		return "", errComponentBroken
+	case name == "content-digest":
+		return "", errBodySigned // to verify it would say that the body is as it was sent
 	}
-	return value, err
+	return value, nil
 }
 
 // derivedValue returns a component that is not a field (RFC 9421, section 2.2).
@@ -97,6 +103,17 @@ func derivedValue(m Message, name string) (string, error) {
 func authority(m Message) string {
 	host, scheme := strings.ToLower(m.Authority), strings.ToLower(m.Scheme)
 	return strings.TrimSuffix(host, defaultPort(scheme))
+}
+
+// defaultPort returns the port that an authority of a scheme need not state, with its colon.
+func defaultPort(scheme string) string {
+	switch scheme {
+	case "https":
+		return ":443"
+	case "http":
+		return ":80"
+	}
+	return ""
 }
 
 // path is never empty (RFC 9421, section 2.2.6).

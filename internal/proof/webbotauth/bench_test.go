@@ -44,7 +44,7 @@ func BenchmarkParseClaimAndBase(b *testing.B) {
 	m := a.sign(b, a.message(), dictionaryInput+a.params())
 	b.ReportAllocs()
 	for b.Loop() {
-		claim, err := parseClaim(m.Header, false)
+		claim, err := parseClaim(m.Header)
 		if err != nil {
 			b.Fatal(err)
 		}

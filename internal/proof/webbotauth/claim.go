@@ -31,7 +31,7 @@ var (
 
 // signatureClaim is one Web Bot Auth signature as its sender states it: nothing of it is proved.
 type signatureClaim struct {
-	agent            string // origin of the key directory
+	agent            string // identifier of the key directory
 	agentCovered     bool
 	targetCovered    bool
 	keyID            string
@@ -43,7 +43,7 @@ type signatureClaim struct {
 }
 
 // parseClaim reads the first signature tagged "web-bot-auth" among the first four of a request.
-func parseClaim(h http.Header, allowHTTP bool) (c signatureClaim, err error) {
+func parseClaim(h http.Header) (c signatureClaim, err error) {
 	inputs, signatures := h["Signature-Input"], h["Signature"]
 	if len(inputs) == 0 || len(signatures) == 0 {
 		return c, errNoSignature
@@ -67,7 +67,7 @@ func parseClaim(h http.Header, allowHTTP bool) (c signatureClaim, err error) {
 		return c, errNoAgent
 	}
 	c.targetCovered = covers(input, "@authority") || covers(input, "@target-uri")
-	c.agent, c.agentCovered, err = claimedAgent(agents, label, input, allowHTTP)
+	c.agent, c.agentCovered, err = claimedAgent(agents, label, input)
 	return c, err
 }
 
@@ -136,7 +136,7 @@ func (c *signatureClaim) check(now time.Time, lifetime time.Duration) error {
 		return errNoExpiry
 	case c.created > now.Add(signatureClockLeeway).Unix():
 		return errNotYetValid
-	case c.expires <= now.Unix():
+	case c.expires <= now.Add(-signatureClockLeeway).Unix():
 		return errExpired
 	case c.expires-c.created > int64(lifetime/time.Second):
 		return errLongLived

@@ -69,22 +69,24 @@ func inBubble(t *testing.T, body string, run func(directoryTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubDirectory{status: 200, body: body, age: "max-age=3600"}
-		o := Options{Client: &http.Client{Transport: stub}, Now: time.Now, Agents: 32}
+		o := Options{Client: &http.Client{Transport: stub}, Now: time.Now}
 		run(directoryTest{t, stub, newKeyDirectories(o)})
 	})
 }
 
 const anAgent = "https://agent.example"
 
+var aPlace = place{url: anAgent + directoryPath}
+
 // expect looks a key up, lets the background finish, and checks what came of it: "key", "no key"
 // (the directory's word) or the error.
 func (d directoryTest) expect(when, keyID, want string, fetches int) {
 	d.Helper()
 	got := "key"
-	if set, err := d.kept.lookup(context.Background(), anAgent, keyID); err != nil {
-		got = err.Error()
-	} else if _, ok := set.key(keyID, time.Now()); !ok {
+	if _, err := d.kept.lookup(context.Background(), aPlace, keyID); errors.Is(err, errNoSuchKey) {
 		got = "no key"
+	} else if err != nil {
+		got = err.Error()
 	}
 	synctest.Wait()
 	if got != want || d.stub.count() != fetches {
@@ -181,22 +183,21 @@ func TestUnknownKeyIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// If the directory cannot be asked, it is not known whether it has the key: that is no impostor.
-func TestUnknownKeyIsUnsettledWhileTheDirectoryFails(t *testing.T) {
+func TestUnknownKeyIsNotAskedForAgainAtOnceWhileTheDirectoryFails(t *testing.T) {
 	a, b := newTestAgent(anAgent, 1), newTestAgent(anAgent, 2)
 	inBubble(t, a.directory(), func(d directoryTest) {
 		d.expect("first", a.keyID(), "key", 1)
 		d.stub.set(503, "", nil)
 		time.Sleep(time.Minute)
-		d.expect("unknown", b.keyID(), errKeyUnsettled.Error(), 2)
-		d.expect("unknown, the failure is remembered", b.keyID(), errKeyUnsettled.Error(), 2)
+		d.expect("unknown", b.keyID(), "no key", 2)
+		d.expect("unknown, the failure is remembered", b.keyID(), "no key", 2)
 		d.expect("the known one holds", a.keyID(), "key", 2)
 	})
 }
 
 func TestFailureIsRememberedForAMinute(t *testing.T) {
 	a := newTestAgent(anAgent, 1)
-	const failed = "the agent's key directory could not be fetched: it answered 500 instead of 200"
+	const failed = "the signer's key directory could not be fetched: it answered 500 instead of 200"
 	inBubble(t, a.directory(), func(d directoryTest) {
 		d.stub.set(500, "", nil)
 		d.expect("first", a.keyID(), failed, 1)
@@ -215,7 +216,7 @@ func TestOneFetchHoweverManyWait(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() {
-				if _, err := d.kept.lookup(context.Background(), anAgent, a.keyID()); err != nil {
+				if _, err := d.kept.lookup(context.Background(), aPlace, a.keyID()); err != nil {
 					t.Errorf("lookup() = %v, want the key", err)
 				}
 			})
@@ -251,7 +252,7 @@ func TestLookupWaitsNoLongerThanItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		defer cancel()
 		before := time.Now()
-		if _, err := d.kept.lookup(ctx, anAgent, a.keyID()); !errors.Is(err, errDirectoryLate) {
+		if _, err := d.kept.lookup(ctx, aPlace, a.keyID()); !errors.Is(err, errDirectoryLate) {
 			t.Errorf("lookup() = %v, want %v", err, errDirectoryLate)
 		}
 		if got, want := time.Since(before), 10*time.Millisecond; got != want {
@@ -268,72 +269,13 @@ func TestFetchEndsAfterFiveSeconds(t *testing.T) {
 		d.expect("slow", a.keyID(), errDirectoryLate.Error(), 1)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		d.expect("given up", a.keyID(), "the agent's key directory could not be fetched: context deadline exceeded", 1)
-	})
-}
-
-// A flood of made-up agents finds 16 fetches in flight and is turned away at once; an agent whose
-// keys are known is served all the while.
-func TestMadeUpAgentsAreTurnedAway(t *testing.T) {
-	a := newTestAgent(anAgent, 1)
-	inBubble(t, a.directory(), func(d directoryTest) {
-		d.expect("first", a.keyID(), "key", 1)
-		d.stub.gate = make(chan struct{})
-		var wg sync.WaitGroup
-		for i := range fetchesInFlight {
-			wg.Go(func() {
-				_, err := d.kept.lookup(context.Background(), fmt.Sprintf("https://a%d.example", i), a.keyID())
-				if !errors.Is(err, errDirectoryLate) {
-					t.Errorf("lookup() of made-up agent %d = %v, want %v", i, err, errDirectoryLate)
-				}
-			})
-		}
-		synctest.Wait()
-		before := time.Now()
-		for i := range 1000 {
-			_, err := d.kept.lookup(context.Background(), fmt.Sprintf("https://b%d.example", i), a.keyID())
-			if !errors.Is(err, errDirectoriesBusy) {
-				t.Fatalf("lookup() of agent %d more = %v, want %v", i, err, errDirectoriesBusy)
-			}
-		}
-		d.expect("the known one", a.keyID(), "key", 1+fetchesInFlight)
-		if waited := time.Since(before); waited != 0 {
-			t.Errorf("waited %s, want 0s", waited)
-		}
-		wg.Wait()
-		close(d.stub.gate)
-	})
-}
-
-// Of more agents than are kept, those without keys give way, then those unused the longest.
-func TestDirectoriesInUseStay(t *testing.T) {
-	a := newTestAgent(anAgent, 1)
-	inBubble(t, a.directory(), func(d directoryTest) {
-		d.expect("first", a.keyID(), "key", 1)
-		lookup := func(format string, i int) {
-			time.Sleep(time.Second)
-			_, _ = d.kept.lookup(context.Background(), fmt.Sprintf(format, i), a.keyID())
-			synctest.Wait()
-		}
-		d.stub.set(404, "", nil)
-		for i := range 200 {
-			lookup("https://empty%d.example", i)
-		}
-		d.expect("after a flood without keys", a.keyID(), "key", 201)
-		d.stub.set(200, a.directory(), nil)
-		for i := range 200 {
-			lookup("https://full%d.example", i)
-			d.expect("amid a flood with keys", a.keyID(), "key", 202+i)
-		}
-		if got, want := len(d.kept.entries), 32; got != want {
-			t.Errorf("%d directories are kept, want %d", got, want)
-		}
+		d.expect("given up", a.keyID(), "the signer's key directory could not be fetched: context deadline exceeded", 1)
 	})
 }
 
 // A directory on a real server, over TLS on loopback.
 func TestDirectoryServer(t *testing.T) {
-	const failed = "unverified: the agent's key directory could not be fetched: "
+	const failed = "unverified: the signer's key directory could not be fetched: "
 	text := newTestAgent("", 1).directory()
 	for name, test := range map[string]struct {
 		serve http.HandlerFunc
@@ -361,7 +303,7 @@ func TestDirectoryServer(t *testing.T) {
 
 func TestSlowDirectoryServer(t *testing.T) {
 	serve := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	server := expectOfServer(t, serve, time.Millisecond, "unverified: the agent's key directory did not answer in time")
+	server := expectOfServer(t, serve, time.Millisecond, "unverified: the signer's key directory did not answer in time")
 	server.CloseClientConnections()
 }
 
@@ -371,7 +313,7 @@ func TestDirectoryIsAskedForAsTheDraftSays(t *testing.T) {
 		got = r.Method + " " + r.URL.String() + " " + r.Header.Get("Accept")
 		serveDirectory(200, directoryType, newTestAgent("", 1).directory())(w, r)
 	}, 10*time.Second, "verified")
-	if want := "GET /.well-known/http-message-signatures-directory application/http-message-signatures-directory+json"; got != want {
+	if want := "GET /.well-known/http-message-signatures-directory application/http-message-signatures-directory+json, application/jwk-set+json, application/json"; got != want {
 		t.Errorf("the server was asked %q, want %q", got, want)
 	}
 }
@@ -390,9 +332,9 @@ func expectOfServer(t *testing.T, serve http.HandlerFunc, patience time.Duration
 	server := httptest.NewTLSServer(serve)
 	t.Cleanup(server.Close)
 	a := newTestAgent(server.URL, 1)
-	s := New(Options{Client: server.Client(), Now: atNoon, Patience: patience})
+	s := verifierFor{New(Options{Client: server.Client(), Now: atNoon, Patience: patience}), signersOf(server.URL)}
 	agent, status, reason := s.Verify(context.Background(), a.sign(t, a.message(), dictionaryInput+a.params()))
-	if got := verdict("", status, reason); got != want || agent != server.URL {
+	if got := verdict("", status, reason); got != want || agent != server.URL+directoryPath {
 		t.Errorf("Verify() = %q of %s, want %q of %s", got, agent, want, server.URL)
 	}
 	return server
@@ -405,25 +347,10 @@ func TestDirectoryServerWithoutTrust(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	a := newTestAgent(server.URL, 1)
-	s := New(Options{AllowPrivate: true, Now: atNoon, Patience: 10 * time.Second})
+	s := verifierFor{New(Options{Now: atNoon, Patience: 10 * time.Second}), signersOf(server.URL)}
 	_, status, reason := s.Verify(context.Background(), a.sign(t, a.message(), dictionaryInput+a.params()))
 	if status != enforce.Unverified || !strings.Contains(reason, "certificate") {
 		t.Errorf("Verify() = %s: %s, want unverified for its certificate", status, reason)
-	}
-}
-
-// Plain http is for tests on loopback, and only where private addresses are allowed.
-func TestPlainHTTPOnlyOnLoopback(t *testing.T) {
-	a := newTestAgent("", 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, a.directory()) }))
-	defer server.Close()
-	a.origin = server.URL
-	m := a.sign(t, a.message(), dictionaryInput+a.params())
-	for allow, want := range map[bool]enforce.Standing{true: enforce.Verified, false: enforce.Unverified} {
-		s := New(Options{AllowPrivate: allow, Now: atNoon, Patience: 10 * time.Second})
-		if _, got, reason := s.Verify(context.Background(), m); got != want {
-			t.Errorf("Verify() with AllowPrivate %v = %s: %s, want %s", allow, got, reason, want)
-		}
 	}
 }
 

@@ -26,44 +26,55 @@ const (
 	directoryType    = "application/http-message-signatures-directory+json"
 )
 
-// directoryFetcher gets key directories. Whoever sends a request chooses what is fetched, so
-// every step is bounded: https, no redirects, no proxy, public addresses, 64 KiB, five seconds.
+// directoryFetcher gets key directories of signers. Every step is bounded: https, no redirects (the
+// draft forbids them), no proxy, 64 KiB, five seconds; and public addresses only, unless the owner of
+// the site has named the signer.
 type directoryFetcher struct {
-	client   *http.Client
-	testKeys bool
+	public, inside *http.Client
+	testKeys       bool
 }
 
-// newDirectoryFetcher uses a given client with redirects and cookies off, or one of its own.
-func newDirectoryFetcher(given *http.Client, allowPrivate bool) *directoryFetcher {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// newDirectoryFetcher uses a given client with redirects and cookies off, or its own.
+func newDirectoryFetcher(given *http.Client) *directoryFetcher {
+	client := func(transport http.RoundTripper) *http.Client {
+		return &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
 	if given != nil {
-		client.Transport = given.Transport
-		return &directoryFetcher{client: client}
+		return &directoryFetcher{public: client(given.Transport), inside: client(given.Transport)}
 	}
-	dialer := &net.Dialer{Timeout: directoryTimeout}
-	if !allowPrivate {
-		dialer.Control = ipranges.RefusePrivate
+	transport := func(dialer net.Dialer) *http.Transport {
+		dialer.Timeout = directoryTimeout
+		return &http.Transport{
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    directoryTimeout,
+			MaxResponseHeaderBytes: 16 << 10,
+			DisableKeepAlives:      true, // the next fetch from there is minutes away
+			DisableCompression:     true,
+			ForceAttemptHTTP2:      true,
+		}
 	}
-	client.Transport = &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    directoryTimeout,
-		MaxResponseHeaderBytes: 16 << 10,
-		DisableKeepAlives:      true, // the next fetch from there is minutes away
-		DisableCompression:     true,
-		ForceAttemptHTTP2:      true,
+	return &directoryFetcher{
+		public: client(transport(net.Dialer{Control: ipranges.RefusePrivate})),
+		inside: client(transport(net.Dialer{})),
 	}
-	return &directoryFetcher{client: client}
 }
 
-// fetch returns the keys that an origin publishes and how long they hold.
-func (f *directoryFetcher) fetch(ctx context.Context, origin string) (map[string]signingKey, time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+directoryPath, nil)
+// fetch returns the keys that are published at a place and how long they hold.
+func (f *directoryFetcher) fetch(ctx context.Context, at place) (map[string]signingKey, time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url, nil)
 	if err != nil {
-		return nil, 0, errAgentNotOrigin
+		return nil, 0, errNoDirectory
 	}
-	req.Header.Set("Accept", directoryType)
+	req.Header.Set("Accept", directoryType+", application/jwk-set+json, application/json")
 	req.Header.Set("User-Agent", "caddy-robots (+https://github.com/caddy-robots/caddy-robots)")
-	resp, err := f.client.Do(req)
+	client := f.public
+	if at.inside {
+		client = f.inside
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, 0, withoutURL(err)
 	}

@@ -16,17 +16,17 @@ func TestDefaultClientRefusesLoopback(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	defer server.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
-	for _, origin := range []string{server.URL, "http://localhost:" + port} {
-		_, _, err := newDirectoryFetcher(nil, false).fetch(context.Background(), origin)
+	for _, address := range []string{server.URL, "http://localhost:" + port} {
+		_, _, err := newDirectoryFetcher(nil).fetch(context.Background(), place{address, false})
 		if err == nil || !strings.Contains(err.Error(), "its address is not a public one") {
-			t.Errorf("fetch(%s) = %v, want a refusal of the address", origin, err)
+			t.Errorf("fetch(%s) = %v, want a refusal of the address", address, err)
 		}
 	}
 	if reached {
 		t.Error("the server was reached, want no connection")
 	}
-	if _, _, err := newDirectoryFetcher(nil, true).fetch(context.Background(), server.URL); err == nil || !reached {
-		t.Errorf("fetch with private addresses allowed: reached %v, %v, want reached and an error about its text", reached, err)
+	if _, _, err := newDirectoryFetcher(nil).fetch(context.Background(), place{server.URL, true}); err == nil || !reached {
+		t.Errorf("fetch of a signer inside: reached %v, %v, want reached and an error about its text", reached, err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestFetchErrorsAreShort(t *testing.T) {
 	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New(strings.Repeat("x", 10_000))
 	})}
-	_, _, err := newDirectoryFetcher(client, false).fetch(context.Background(), "https://agent.example")
+	_, _, err := newDirectoryFetcher(client).fetch(context.Background(), place{"https://agent.example", false})
 	if err == nil || len(err.Error()) > 203 || strings.Contains(err.Error(), "agent.example") {
 		t.Errorf("fetch() = %.300v, want at most 203 bytes without the address", err)
 	}

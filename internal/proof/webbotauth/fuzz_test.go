@@ -35,7 +35,7 @@ func FuzzSignature(f *testing.F) {
 	f.Add("GET", "", "", "", "", `x=(1 2), y`, `a=("x";sf);tag="web-bot-auth";keyid="k"`, `a=:AA==:`, "X", "a=1")
 
 	published := directoriesOf(map[string]string{a.origin: a.directory()})
-	s := New(Options{Client: published, Now: atNoon, Patience: time.Second})
+	s := verifierFor{New(Options{Client: published, Now: atNoon, Patience: time.Second}), signersOf(a.origin)}
 	f.Fuzz(func(t *testing.T, method, authority, scheme, path, query, agent, input, signature, field, value string) {
 		m := Message{Method: method, Authority: authority, Scheme: scheme, Path: path, RawQuery: query, Header: http.Header{}}
 		m.Header.Set("Signature-Agent", agent)
@@ -49,12 +49,12 @@ func FuzzSignature(f *testing.F) {
 		if status != enforce.Verified {
 			return
 		}
-		claim, err := parseClaim(m.Header, false)
+		claim, err := parseClaim(m.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
 		base, err := signatureBase(m, claim.input)
-		if err != nil || origin != a.origin || (claim.nonce == "" && !signed[string(base)+string(claim.signature)]) {
+		if err != nil || origin != a.origin+directoryPath || (claim.nonce == "" && !signed[string(base)+string(claim.signature)]) {
 			t.Errorf("signed: %+v is verified as %s: %v", m, origin, err)
 		}
 	})

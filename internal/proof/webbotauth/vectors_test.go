@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +126,7 @@ func directoriesOf(published map[string]string) *http.Client {
 func verdict(agent string, standing enforce.Standing, reason string) string {
 	text := standing.String()
 	if agent != "" {
-		text += " " + agent
+		text += " " + strings.TrimSuffix(agent, directoryPath)
 	}
 	if reason != "" {
 		text += ": " + reason
@@ -132,15 +134,15 @@ func verdict(agent string, standing enforce.Standing, reason string) string {
 	return text
 }
 
-func (c signatureCase) signatures() *Verifier {
+func (c signatureCase) signatures() verifierFor {
 	keys := map[string]string{}
 	for _, origin := range []string{"https://signature-agent.test", "https://bot.duckduckgo.com", "https://ahrefs.com"} {
 		keys[origin] = c.keys
 	}
-	return New(Options{
-		Client: directoriesOf(keys),
-		Now:    func() time.Time { return c.clock },
-	})
+	return verifierFor{
+		New(Options{Client: directoriesOf(keys), Now: func() time.Time { return c.clock }}),
+		signersOf(slices.Collect(maps.Keys(keys))...),
+	}
 }
 
 func TestPublishedVectors(t *testing.T) {
@@ -155,6 +157,27 @@ func TestPublishedVectors(t *testing.T) {
 			s.lifetime = 150 * 365 * 24 * time.Hour
 			if got, want := verdict(s.Verify(context.Background(), c.message)), c.verdict; got != want {
 				t.Errorf("Verify() = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// Of the public negative vectors none is verified, and each for its own reason. Where that set says
+// "invalid" of a request that names no signer, or that a proxy may have changed on its way, nothing is
+// known of the sender here: unverified.
+func TestPublishedNegativeVectors(t *testing.T) {
+	cases := readSignatureCases(t, "negative/*.txt")
+	if got, want := len(cases), 17; got < want {
+		t.Fatalf("got %d vectors, want at least %d", got, want)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.signatures()
+			s.directories.fetcher.testKeys = true
+			s.lifetime = 150 * 365 * 24 * time.Hour
+			got := verdict(s.Verify(context.Background(), c.message))
+			if got != c.verdict || strings.HasPrefix(got, "verified") {
+				t.Errorf("Verify() = %q, want %q", got, c.verdict)
 			}
 		})
 	}
@@ -204,7 +227,7 @@ func (c signatureCase) checkBase(t *testing.T) {
 func TestTestKeysAreRefused(t *testing.T) {
 	c := readSignatureCases(t, "webbotauth/v1-string-agent.txt")[0]
 	got := verdict(c.signatures().Verify(context.Background(), c.message))
-	if want := "impostor https://signature-agent.test: the agent's key directory has no such key"; got != want {
+	if want := "unverified https://signature-agent.test: the signer's key directory has no such key"; got != want {
 		t.Errorf("Verify() = %q, want %q", got, want)
 	}
 }
