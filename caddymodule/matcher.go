@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 func init() {
@@ -141,6 +142,9 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) error {
 // Match reports whether r comes from one of the robots.
 func (m MatchCrawler) Match(r *http.Request) bool {
 	who := m.app.crawlers.Identify(userAgent(r))
+	if len(who.Hosts) > 0 {
+		who = enforce.ByCircumstance(&enforce.Request{Host: policies.Host(r.Host)}, who)
+	}
 	status, checked := provedIn(allVariables(r))
 	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
 		return false

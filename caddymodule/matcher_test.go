@@ -54,6 +54,21 @@ func TestCrawlerMatcher(t *testing.T) {
 	}
 }
 
+// The site's own server is no robot to the matcher either.
+func TestCrawlerMatcherKnowsTheSitesOwnServer(t *testing.T) {
+	m := MatchCrawler{}
+	if err := m.Provision(contextWithStorage(t)); err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string]bool{
+		"MyShop/1.0 (+https://site.example/)": false, "MyShop/1.0 (+https://other.example/)": true, "MyShopBot/1.0 (+https://site.example/)": true,
+	} {
+		if got := m.Match(newRequest("GET", "/", agent)); got != want {
+			t.Errorf("%s: got %t, want %t", agent, got, want)
+		}
+	}
+}
+
 func TestCrawlerMatcherInExpressions(t *testing.T) {
 	for _, test := range matcherCases {
 		m := caddyhttp.MatchExpression{Expr: test.expression}

@@ -35,6 +35,12 @@
 // or a name with bot, crawler or spider in it that is no known service's, is a robot. What a
 // person runs, such as a feed reader on a phone, is an app.
 //
+// The site's own server, too, may call itself with nothing but its address. Which host is asked
+// does not stand in a User-Agent, so [Identity.GivesHost] answers whoever knows. A client that
+// says that it is a robot, or has a crawler's name, gives no host: else a crawler would only
+// have to write the host that it is at. What a robot without a name gains by that, it would also
+// gain by leaving its address out.
+//
 // # Why browsers are safe
 //
 // Phones are called CUBOT, XBot, M bot 54 and DROID SPYDER. Their names stand in

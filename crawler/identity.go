@@ -46,7 +46,7 @@ func (c Class) String() string {
 
 // Identity is what a User-Agent says about its sender. The zero value is a browser
 // that said nothing more. An Identity is a plain value: copy it freely; Products
-// is shared by copies and must not be changed.
+// and Hosts are shared by copies and must not be changed.
 type Identity struct {
 	// Class is the kind of client.
 	Class Class
@@ -80,6 +80,11 @@ type Identity struct {
 	// Handset says that an App runs on a handset (CFNetwork, okhttp, Dalvik): only a record
 	// that has its whole Name can mean it, and none that is a robot's.
 	Handset bool
+
+	// Hosts are those of the addresses that a Robot gives which neither has a known crawler's name
+	// nor says that it is a robot, such as "MyShop/1.0 (+https://shop.example/)": at most 4, as
+	// GivesHost has them. On a host of its own it may be the site's own server that calls itself.
+	Hosts []string
 
 	// Hash differs for different Identities of one Cache, so that it can be a key
 	// for what follows from one. Two are the same with odds of 2^-64, which nobody
@@ -145,6 +150,9 @@ func (a *agent) identity(c Class, mayBeService bool) Identity {
 	id.Products = a.products(tokens, id.Name)
 	if id.Handset {
 		id.Products = handsetProducts(id.Name)
+	}
+	if id.Class == Robot && mayBeService {
+		id.Hosts = a.hosts(tokens)
 	}
 	return id
 }

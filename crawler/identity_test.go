@@ -68,11 +68,12 @@ func TestAsRobotNamesWhatIdentifyDoesNotKnow(t *testing.T) {
 	}
 }
 
-// FuzzIdentify reads anything as a User-Agent. It holds four properties:
+// FuzzIdentify reads anything as a User-Agent. It holds five properties:
 //
 //   - repeatable: it reads the same each time;
 //   - cut: what is behind MaxLength bytes changes nothing;
 //   - name: it is a short product token of printable ASCII, and no browser has one;
+//   - hosts: only a robot gives some, a few, each a part of what it sent and without a path;
 //   - cached: a Cache says the same.
 func FuzzIdentify(f *testing.F) {
 	for _, userAgent := range userAgents(readSamples(f, "*.txt"), "") {
@@ -82,6 +83,7 @@ func FuzzIdentify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, userAgent string) {
 		got := Identify(userAgent)
 		checkName(t, userAgent, got)
+		checkGivenHosts(t, userAgent, got)
 		if again := Identify(userAgent); !reflect.DeepEqual(got, again) {
 			t.Errorf("repeatable: Identify(%q) = %+v, and then %+v", userAgent, got, again)
 		}
@@ -90,6 +92,20 @@ func FuzzIdentify(f *testing.F) {
 		}
 		checkCached(t, cache, userAgent, got)
 	})
+}
+
+func checkGivenHosts(t *testing.T, userAgent string, got Identity) {
+	t.Helper()
+	if len(got.Hosts) > maxHosts || got.Class != Robot && len(got.Hosts) > 0 {
+		t.Errorf("hosts: Identify(%q): a %s gives %q", userAgent, got.Class, got.Hosts)
+	}
+	var buffer [MaxLength]byte
+	lower := string(read(cut(userAgent), buffer[:]).lower)
+	for _, host := range got.Hosts {
+		if host == "" || strings.ContainsAny(host, " /?#@()") || !strings.Contains(lower, host) || !got.GivesHost(host) {
+			t.Errorf("hosts: Identify(%q) gives %q", userAgent, host)
+		}
+	}
 }
 
 func checkName(t *testing.T, userAgent string, got Identity) {

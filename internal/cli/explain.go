@@ -58,9 +58,9 @@ func (x *explainer) say(format string, values ...any) { fmt.Fprintf(x.out, forma
 
 // explain prints how the decision comes about.
 func (x *explainer) explain(userAgent string, r *enforce.Request) error {
-	who := identify(userAgent)
-	v := judge(x.rules, r, who)
-	x.say("Who:      %s", describe(who, userAgent))
+	v := judge(x.rules, r, identify(userAgent))
+	who := v.Who
+	x.say("Who:      %s", describe(who, userAgent, r.Host))
 	x.known(who)
 	x.record(&v)
 	if binding := v.Decision.Binding; binding != nil && v.Denied == "" && r.Path != enforce.RobotsTxt {
@@ -74,8 +74,8 @@ func (x *explainer) explain(userAgent string, r *enforce.Request) error {
 	return nil
 }
 
-// describe says who a client is.
-func describe(who *crawler.Identity, userAgent string) string {
+// describe says who a client is that asks a host.
+func describe(who *crawler.Identity, userAgent, host string) string {
 	switch who.Class {
 	case crawler.Browser:
 		return "a person's browser, going by its User-Agent"
@@ -84,6 +84,9 @@ func describe(who *crawler.Identity, userAgent string) string {
 	case crawler.App:
 		return named(who) + "an app or library: it does not say that it is a robot"
 	case crawler.Service:
+		if who.GivesHost(host) {
+			return named(who) + "a service: its address is the host that it asks, so it is the site's own server"
+		}
 		return named(who) + "a service: it fetches for somebody and does not crawl"
 	}
 	if isName(userAgent) {

@@ -63,10 +63,10 @@ func judge(rules *policies.Rules, r *enforce.Request, who *crawler.Identity) enf
 func requestFor(address string) (r enforce.Request, err error) {
 	target := address
 	if _, rest, ok := strings.Cut(address, "://"); ok && !strings.HasPrefix(address, "/") {
-		target = ""
-		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-			target = rest[i:]
-		}
+		end := strings.IndexAny(rest+"/", "/?#")
+		authority := rest[:end]
+		r.Host = policies.Host(authority[strings.LastIndexByte(authority, '@')+1:])
+		target = rest[end:]
 		if !strings.HasPrefix(target, "/") {
 			target = "/" + target
 		}

@@ -102,7 +102,7 @@ func (r *replay) take(rec *accesslog.Record) {
 		r.counts.Unlogged++
 		return
 	}
-	who := r.crawlers.Identify(rec.UserAgent)
+	who := enforce.ByCircumstance(&enforce.Request{Method: rec.Method, Host: policies.Host(rec.Host)}, r.crawlers.Identify(rec.UserAgent))
 	switch who.Class {
 	case crawler.Browser:
 		r.counts.Browsers++

@@ -44,11 +44,8 @@ type Readers interface {
 // Decide decides about the request r of a client that is, by its User-Agent, who. /robots.txt is
 // always allowed.
 func (e *Engine) Decide(ctx context.Context, r *Request, who *crawler.Identity) (v Verdict) {
+	who = ByCircumstance(r, who)
 	v.Who, v.Host, v.At, v.Counted = who, r.Host, r.At, r.Counted
-	if who.Class == crawler.Unstated {
-		who = byCircumstance(r, who)
-		v.Who = who
-	}
 	if e.LooksTwice() && who.Class != crawler.Robot {
 		e.lookAgain(ctx, r, &v)
 	}
@@ -56,27 +53,6 @@ func (e *Engine) Decide(ctx context.Context, r *Request, who *crawler.Identity) 
 		e.judge(ctx, r, &v)
 	}
 	return v
-}
-
-// Clients without a User-Agent that the request itself shows.
-var (
-	strippedBrowser = &crawler.Identity{Class: crawler.Browser}
-	namelessService = &crawler.Identity{Class: crawler.Service}
-)
-
-// byCircumstance returns who a client without a User-Agent is. One that sends Fetch Metadata is a
-// browser whose proxy strips the header; one that does not fetch (RFC 9110, section 9.2.1: it uses
-// another method than GET and HEAD) is no robot, but a service that delivers something.
-func byCircumstance(r *Request, who *crawler.Identity) *crawler.Identity {
-	for _, header := range []string{"Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-Dest"} {
-		if r.header(header) != "" {
-			return strippedBrowser
-		}
-	}
-	if r.Method != "" && r.Method != "GET" && r.Method != "HEAD" {
-		return namelessService
-	}
-	return who
 }
 
 // LooksTwice reports whether a client that does not call itself a robot may be found to be one.
@@ -252,6 +228,7 @@ func (e *Engine) disallow(ctx context.Context, r *Request, previous *grace, v *V
 // it is who it says: what a robot that reads robots.txt can know. Of a request that is allowed
 // it also names the line that allows it.
 func (e *Engine) ByRules(rules *Rules, r *Request, who *crawler.Identity) (v Verdict) {
+	who = ByCircumstance(r, who)
 	v.Who = who
 	if !e.CanBind(who.Class) {
 		return v
