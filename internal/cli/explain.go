@@ -182,6 +182,10 @@ func (x *explainer) preference() string {
 // matches says which rules of the record match, in every way a server may read what is asked for.
 func (x *explainer) matches(binding *robotsrules.Binding, r *enforce.Request) {
 	others := r.OtherTargets()
+	if rule := binding.Decide(r.Target).Rule; len(others) > 0 && r.IsSpelledBy(rule) {
+		x.say("Path:     %s is spelt so in line %d, so it is not read in another way", printable(r.Target), rule.Line)
+		others = nil
+	}
 	for _, other := range others {
 		x.say("Path:     %s is also read as %s, which is what a server may serve", printable(r.Target), printable(other))
 	}

@@ -189,13 +189,17 @@ func (e *Engine) allows(rules *Rules, binding *robotsrules.Binding, r *Request, 
 }
 
 // decide judges what was asked for in every way a server may read it: it is disallowed if one
-// is.
+// is, unless an Allow spells it as it was asked for.
 func decide(binding *robotsrules.Binding, r *Request) robotsrules.Decision {
 	decision := binding.Decide(r.Target)
 	if !decision.Allowed() {
 		return decision
 	}
-	for _, target := range r.OtherTargets() {
+	others := r.OtherTargets()
+	if len(others) > 0 && r.IsSpelledBy(decision.Rule) {
+		return decision
+	}
+	for _, target := range others {
 		if other := binding.Decide(target); !other.Allowed() {
 			return other
 		}
