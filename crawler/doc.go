@@ -17,6 +17,8 @@
 //   - for what is not shaped like a browser, what github.com/mssola/useragent
 //     takes for a robot: of what the rules above leave, that is a single product with "search"
 //     or "worm" in it (WWWWorm/1.0), words that too many people's apps have to be rules here.
+//     It also names robots that are called just as the library which they are made with
+//     (python-requests/2.31 and an address). Cases in testdata fail without either.
 //
 // An app of a handset (CFNetwork, Dalvik, okhttp) and a game (Unity, Unreal) are not asked for
 // these words unless they also give an address: games are called iRobot. Nor are programs of the
@@ -62,8 +64,15 @@
 //
 // A client that runs a headless browser without saying more (HeadlessChrome) is a
 // Browser: people test their own sites with it, and it names no owner to whom a
-// robots.txt could be addressed. So are a robot's name among the words of a platform without an
-// address ("(Linux; GPTBot)"), one in a comment that is never closed or in Internet Explorer's,
-// one behind MaxLength bytes, and one in other letters than ASCII: no robot that means to be
-// known writes so, and phones may be called anything.
+// robots.txt could be addressed.
+//
+// # Robots in odd places
+//
+// A robot's name says nothing where no robot that means to be known writes it, and where phones,
+// toolbars and people's texts may say anything: among the words of a browser's platform without an
+// address, "(Linux; GPTBot)"; behind the word Android, "Android (GPTBot v1)"; in a browser's
+// comment that is never closed; in Internet Explorer's, if it has no version; behind MaxLength
+// bytes; and in other letters than ASCII, such as full-width ones. The client is then what the rest
+// says, a browser or an app. In what is not shaped like a browser it counts everywhere else, in a
+// comment that is never closed too. The cases are in testdata/oddities.txt.
 package crawler

@@ -15,8 +15,9 @@ import (
 //  4. a product, or for what is shaped like a browser also a token of a comment, with a robot's word;
 //  5. such a token of the platform comment;
 //  6. the first product, then the first token of a comment, that is no browser's;
-//  7. the name that github.com/mssola/useragent finds;
-//  8. the host of its address.
+//  7. a token of any comment with a robot's word;
+//  8. the name that github.com/mssola/useragent finds: that of the library it is made with;
+//  9. the host of its address.
 func (a *agent) robotName(tokens []token) string {
 	if name, ok := a.statedName(tokens); ok {
 		return name
@@ -27,6 +28,9 @@ func (a *agent) robotName(tokens []token) string {
 				return a.raw[t.from:t.to]
 			}
 		}
+	}
+	if i := slices.IndexFunc(tokens, func(t token) bool { return t.place == comment && a.namesRobot(t) && a.hasRobotWord(t.from, t.to) }); i >= 0 {
+		return a.raw[tokens[i].from:tokens[i].to]
 	}
 	if name := a.mssolaName(); name != "" {
 		return name
