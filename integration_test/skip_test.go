@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,11 +40,14 @@ func need(tb testing.TB, program string) {
 	installed(tb, program)
 }
 
+// packages are Debian's, for programs that are called otherwise.
+var packages = map[string]string{"scrapy": "python3-scrapy", "promtool": "prometheus"}
+
 // installed skips the test where a program is missing.
 func installed(tb testing.TB, program string) {
 	tb.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		skip(tb, "install %s (apt-get install %s)", program, program)
+		skip(tb, "install %s (apt-get install %s)", program, cmp.Or(packages[program], program))
 	}
 }
 
