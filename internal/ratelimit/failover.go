@@ -131,7 +131,7 @@ func (f *Failover) note(ctx context.Context, r Request, result Result, now time.
 		}
 	}
 	if result.Allowed() && !r.Offence {
-		f.local.Take(ctx, Request{Key: r.Key, Limit: r.Limit}, now)
+		f.local.Take(ctx, Request{Key: r.Key, Limit: r.Limit, Return: r.Return}, now)
 	}
 }
 

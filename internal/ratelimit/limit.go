@@ -82,6 +82,16 @@ func (l Limit) Take(s State, now time.Time) (State, Result) {
 	return stateOf(min(arrival+interval, spent), false), Result{}
 }
 
+// Return gives back what an admitted request drew on the budget of a robot whose state is s, and
+// returns the state to keep in place of s. A robot never seen stays one.
+func (l Limit) Return(s State) State {
+	interval, _ := l.spans()
+	if s == 0 || interval <= 0 {
+		return s
+	}
+	return stateOf(even(int64(s))-interval, s.refused())
+}
+
 // maxSpan bounds each span of time that is added to a clock reading, in
 // nanoseconds: about 36 years. With clock readings within maxClock no sum of
 // them can overflow.

@@ -23,6 +23,15 @@ type Request struct {
 	Key   Key
 	Limit Limit
 
+	// Group is a second budget that the request draws on, with the same limit, such as that of
+	// the network that it comes from; the zero Key is none. [Judge] looks at it, a Limiter does
+	// not.
+	Group Key
+
+	// Return gives back what an admitted request of this Key drew, since another budget has
+	// refused it. It is admitted, whatever the pace, and neither Ban nor Offence count.
+	Return bool
+
 	// Ban says when disobedience gets a client banned; nil means never. Who is
 	// banned is Key together with Address, which is empty where a robot answers
 	// for its requests from everywhere.
@@ -81,6 +90,8 @@ func (r Result) Banned() bool { return r.Ban != nil && !r.New }
 //   - A ban lasts as long as the policy said when it began, counted from now if
 //     the clock stepped back since; an offence after now counts as one of now.
 //   - A limit without Interval admits, and nothing is remembered of it.
+//   - What a Return gives back can be drawn again at once, and no more than that: a budget that
+//     nothing was drawn on stays as it is.
 //   - A key may be forgotten once its arrival time is past, which changes no
 //     verdict. A store that is full may forget others as well, those with the
 //     least debt first; it then admits too much, never too little.
@@ -91,4 +102,33 @@ func (r Result) Banned() bool { return r.Ban != nil && !r.New }
 //     to be waited for.
 type Limiter interface {
 	Take(ctx context.Context, r Request, now time.Time) (Result, error)
+}
+
+// Judge judges one request as l does, by the budget of its Group first, where it has one. A request
+// that either refuses draws on neither; for the time that it takes to ask both it may keep another
+// one of the group from being admitted. One that the group's budget refuses counts towards the ban
+// of its client as any other that comes too early, and RetryAfter is the group's.
+func Judge(ctx context.Context, l Limiter, r Request, now time.Time) (Result, error) {
+	if r.Group == (Key{}) || r.Offence || r.Limit.Interval <= 0 {
+		return l.Take(ctx, r, now)
+	}
+	group := Request{Key: r.Group, Limit: r.Limit}
+	result, err := l.Take(ctx, group, now)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case !result.Allowed():
+		r.Offence = true
+		own, err := l.Take(ctx, r, now)
+		if own.Banned() {
+			return own, err
+		}
+		result.Ban, result.New = own.Ban, own.New
+		return result, err
+	}
+	if result, err = l.Take(ctx, r, now); !result.Allowed() {
+		group.Return = true
+		_, _ = l.Take(ctx, group, now) // else the group has one document less
+	}
+	return result, err
 }

@@ -79,6 +79,9 @@ func (m *Memory) Take(_ context.Context, r Request, now time.Time) (Result, erro
 	switch {
 	case len(m.shards) == 0:
 		return Result{}, nil
+	case r.Return:
+		m.giveBack(m.keys.key(r.Key), r.Limit)
+		return Result{}, nil
 	case r.Ban.bans():
 		return m.judge(&r, now), nil
 	case r.Offence || r.Limit.Interval <= 0:
@@ -133,16 +136,28 @@ func (m *Memory) judge(r *Request, now time.Time) Result {
 	return h.refuse(t)
 }
 
-// take judges one request of the key with this fingerprint. The fingerprint,
-// read as a fraction of all fingerprints, picks the shard, and what remains of
-// it the bucket.
-func (m *Memory) take(fingerprint uint64, l Limit, now time.Time) Result {
+// bucket returns where the key with this fingerprint can be. The fingerprint, read as a fraction
+// of all fingerprints, picks the shard, and what remains of it the bucket.
+func (m *Memory) bucket(fingerprint uint64) (*shard, *bucket) {
 	at, rest := bits.Mul64(fingerprint, uint64(len(m.shards)))
 	within, _ := bits.Mul64(rest, uint64(m.buckets))
-
 	s := &m.shards[at]
 	s.once.Do(func() { s.buckets = make([]bucket, m.buckets) })
-	b := &s.buckets[within]
+	return s, &s.buckets[within]
+}
+
+// giveBack gives back what a request of the key with this fingerprint drew, unless the key is
+// forgotten.
+func (m *Memory) giveBack(fingerprint uint64, l Limit) {
+	_, b := m.bucket(fingerprint)
+	if at := b.find(fingerprint); at != nil {
+		at.giveBack(fingerprint, l)
+	}
+}
+
+// take judges one request of the key with this fingerprint.
+func (m *Memory) take(fingerprint uint64, l Limit, now time.Time) Result {
+	s, b := m.bucket(fingerprint)
 	for {
 		if r, ok := b.take(fingerprint, l, now); ok {
 			return r

@@ -24,6 +24,15 @@ type Queue struct {
 	held  int
 }
 
+// lineKey is the budget whose line a request stands in: that of its group, where it has one, since
+// there are as many others as somebody makes up names.
+func lineKey(r *Request) Key {
+	if r.Group != (Key{}) {
+		return r.Group
+	}
+	return r.Key
+}
+
 // line is the requests held for one budget, in the order in which they came.
 type line struct {
 	held int
@@ -96,30 +105,30 @@ type Holder struct {
 	Closing <-chan struct{} // closed when requests are not to be held any longer
 }
 
-// Hold judges a request as the Limiter does and, if it comes too early, has it wait for its time,
+// Hold judges a request as Judge does and, if it comes too early, has it wait for its time,
 // behind those of its robot that wait already. It is released, and refused, if its client leaves
 // (ctx ends) or Closing is closed; that alone is no offence.
 func (h *Holder) Hold(ctx context.Context, q Request) (result Result, offence bool) {
-	now := h.Now()
+	now, key := h.Now(), lineKey(&q)
 	first := now
-	if !h.has(q.Key) {
-		if result, _ = h.Limiter.Take(ctx, q, now); result.Allowed() {
+	if !h.has(key) {
+		if result, _ = Judge(ctx, h.Limiter, q, now); result.Allowed() {
 			return result, false
 		}
 		first = now.Add(result.RetryAfter)
 	}
 	interval, latest := q.Limit.Interval, now.Add(h.MaxWait)
-	due, ok := h.join(q.Key, now, first, interval, h.MaxWait)
+	due, ok := h.join(key, now, first, interval, h.MaxWait)
 	if !ok {
 		return Result{RetryAfter: max(due.Sub(now), 1)}, true
 	}
-	defer func() { h.leave(q.Key, due, interval, result.Allowed()) }()
+	defer func() { h.leave(key, due, interval, result.Allowed()) }()
 	for at := due; ; {
 		if !h.waitUntil(ctx, at) {
 			return Result{RetryAfter: max(at.Sub(h.Now()), 1)}, false
 		}
 		now = h.Now()
-		if result, _ = h.Limiter.Take(ctx, q, now); result.Allowed() {
+		if result, _ = Judge(ctx, h.Limiter, q, now); result.Allowed() {
 			return result, false
 		}
 		// Somebody else was faster: another member of the fleet, or a clock stepped.

@@ -34,3 +34,24 @@ func TestAQueueIsBoundedForEachBudgetAndInAll(t *testing.T) {
 		t.Error("who leaves makes no room")
 	}
 }
+
+// Names that somebody makes up stand in the line of their group, not in one each.
+func TestRequestsOfOneGroupStandInOneLine(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	h := &Holder{Queue: NewQueue(), Limiter: NewMemory(0), MaxWait: time.Second, Now: func() time.Time { return now }}
+	of := func(robot string) Request {
+		return Request{Key: Key{Robot: robot}, Group: Key{Robot: "192.0.2.1"}, Limit: Every(10 * time.Second)}
+	}
+	if result, _ := h.Hold(t.Context(), of("figtree")); !result.Allowed() {
+		t.Errorf("the first of a group: got %+v, want admitted", result)
+	}
+	if result, offence := h.Hold(t.Context(), of("plum")); result.RetryAfter != 10*time.Second || !offence {
+		t.Errorf("the second of a group: got %+v, want to be refused for 10s", result)
+	}
+	if _, ok := h.join(of("pear").Group, now, now.Add(time.Second), time.Second, time.Minute); !ok {
+		t.Fatal("nobody is held")
+	}
+	if result, _ := h.Hold(t.Context(), of("apple")); result.RetryAfter != 11*time.Second {
+		t.Errorf("behind one of the group that is held: got %+v, want to be refused for 11s", result)
+	}
+}

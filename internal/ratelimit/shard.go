@@ -63,6 +63,17 @@ func (at *slot) take(fingerprint uint64, l Limit, now time.Time) (r Result, ok b
 	}
 }
 
+// giveBack gives back what a request of the key in the slot drew, unless it has been driven out;
+// see take.
+func (at *slot) giveBack(fingerprint uint64, l Limit) {
+	for {
+		before := at.state.Load()
+		if at.fingerprint.Load() != fingerprint || at.state.CompareAndSwap(before, int64(l.Return(State(before)))) {
+			return
+		}
+	}
+}
+
 // enter judges the first request of a key in one of the shard's buckets, and
 // reports false if the key has entered meanwhile.
 func (s *shard) enter(b *bucket, fingerprint uint64, l Limit, now time.Time) (r Result, ok bool) {

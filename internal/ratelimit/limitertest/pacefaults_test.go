@@ -2,6 +2,7 @@ package limitertest_test
 
 import (
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
@@ -108,12 +109,36 @@ var paceFaults = map[string]func(*plain, request) (ratelimit.Result, error){
 		p.mu.Unlock()
 		return p.take(r)
 	},
+	"what is returned can be drawn again":                  keepReturns,
+	"what its own budget refuses draws not on the group's": keepReturns,
+	"nothing is returned where nothing was drawn": func(p *plain, r request) (ratelimit.Result, error) {
+		if r.Return && p.states[r.Key] == 0 {
+			p.states[r.Key] = ratelimit.State(r.now.Add(2*r.Limit.Interval).UnixNano() &^ 1)
+		}
+		return p.take(r)
+	},
+	"what the group refuses draws on nothing": func(p *plain, r request) (ratelimit.Result, error) {
+		r.Key.Robot = strings.Replace(r.Key.Robot, "plum", "net", 1)
+		return p.take(r)
+	},
+	"what the group refuses is an offence": func(p *plain, r request) (ratelimit.Result, error) {
+		r.Offence = false
+		return p.take(r)
+	},
 	"a done context refuses nobody": func(p *plain, r request) (ratelimit.Result, error) {
 		if err := r.ctx.Err(); err != nil {
 			return ratelimit.Result{RetryAfter: time.Second}, err
 		}
 		return p.take(r)
 	},
+}
+
+// keepReturns gives nothing back.
+func keepReturns(p *plain, r request) (ratelimit.Result, error) {
+	if r.Return {
+		return admit, nil
+	}
+	return p.take(r)
 }
 
 // keepLeeway forgets that a request was refused.

@@ -36,6 +36,10 @@ func (r request) client() client { return client{r.Key, r.Address} }
 func (p *plain) take(r request) (ratelimit.Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if r.Return {
+		p.states[r.Key] = r.Limit.Return(p.states[r.Key])
+		return ratelimit.Result{}, nil
+	}
 	if !bans(r.Ban) {
 		return p.pace(r), nil
 	}

@@ -64,6 +64,9 @@ func (c *call) tell(now time.Time) bool {
 // pace asks for the verdict on the pace of a request.
 func (c *call) pace(r *ratelimit.Request) {
 	c.limit(r.Limit)
+	if r.Return {
+		c.interval = -c.interval
+	}
 	c.text = append(appendStem(c.text[:0], &r.Key), paceSuffix...)
 	c.keys[0] = string(c.text)
 	c.args = c.forPace

@@ -89,8 +89,8 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request, now time.Time) (r
 	if err := ctx.Err(); err != nil {
 		return ratelimit.Result{}, err
 	}
-	banning := bans(r.Ban)
-	if !banning && (r.Offence || r.Limit.Interval <= 0) {
+	banning := bans(r.Ban) && !r.Return
+	if !banning && (r.Offence && !r.Return || r.Limit.Interval <= 0) {
 		return ratelimit.Result{}, nil
 	}
 	c := newCall(s.timeout)

@@ -3,6 +3,8 @@
 -- KEYS  pace [ban offences]
 -- ARGV  now or '', interval, slack, leeway [offence, offences, within, for, why]
 --
+-- An interval below zero gives back what a request drew.
+--
 -- Replies with for how long the request is refused, 0 for not at all; if that is for a
 -- ban, or brings one, with {that, the ban} or {that, the ban, 1}.
 --
@@ -59,7 +61,25 @@ local function pace(key, interval, slack, leeway)
   return wait
 end
 
+-- back is ratelimit.Limit.Return.
+local function back(key, interval)
+  local state = call('GET', key)
+  if state then
+    local stored, mark = match(state, '^(%-?%d+)(r?)$')
+    local arrival = number(stored) - interval
+    if arrival > now then
+      keep(key, format('%.0f', arrival) .. mark, arrival - now)
+    else
+      call('DEL', key)
+    end
+  end
+  return 0
+end
+
 local interval, slack, leeway = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if interval < 0 then
+  return back(KEYS[1], -interval)
+end
 if not KEYS[2] then
   return pace(KEYS[1], interval, slack, leeway)
 end
