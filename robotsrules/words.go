@@ -9,7 +9,7 @@ import "strings"
 // that are most misused.
 var commonWords = wordSet(
 	// What robots say of themselves.
-	"bot bots obot robot robots crawl crawler crawlers crawling spider spiders scrape scraper scrapers scraping slurp worm " +
+	"bot bots obot robot robots crawl crawler crawlers crawling spider spiders scrape scraper scrapers scraping worm " +
 		"fetch fetcher check checker index indexer search agent client user-agent useragent " +
 		"http https www com net org html htm url code link links site web website page test fast open download downloader doc " +
 		// What browsers and engines say.
