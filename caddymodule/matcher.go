@@ -145,7 +145,11 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	if len(who.Hosts) > 0 {
 		who = enforce.ByCircumstance(&enforce.Request{Host: policies.Host(r.Host)}, who)
 	}
-	status, checked := provedIn(allVariables(r))
+	vars := allVariables(r)
+	status, checked := provedIn(vars)
+	if token := signedIn(vars); token != "" && status == enforce.Verified {
+		who = enforce.SignedRobot(token)
+	}
 	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
 		return false
 	}

@@ -70,7 +70,10 @@ func (a *App) acquire() (err error) {
 	a.policies = simple("policies", func() any { return policies.NewCache() }).(*policies.Cache)
 	a.counts = simple("counts", func() any { return metrics.NewCounts() }).(*metrics.Counts)
 	a.signatures = simple("signatures", func() any {
-		return webbotauth.New(webbotauth.Options{})
+		return webbotauth.New(webbotauth.Options{Failed: func(url string, err error) {
+			caddy.Log().Named("http.handlers.robots").Warn("the keys of a signer could not be fetched; what it signs proves nothing, unless its key was known before",
+				zap.String("url", url), zap.Error(err))
+		}})
 	}).(*webbotauth.Verifier)
 	a.bans, _ = hold(a, "bans", func() (*storage.Keeper, func() error, error) {
 		k := storage.NewBanKeeper(a.memory.Bans(), time.Now)

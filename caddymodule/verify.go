@@ -122,9 +122,19 @@ type oneLook struct{ *webbotauth.Verifier }
 
 // looked is what was found, as a variable of the request keeps it.
 type looked struct {
-	id       string
+	id       string // of the signer
+	token    string // its robot's
 	standing enforce.Standing
 	reason   string
+}
+
+// signedIn returns the token of the robot that has signed the request with these variables, "" for
+// none.
+func signedIn(vars map[string]any) string {
+	if found, ok := vars[signatureKey].(looked); ok && found.standing == enforce.Verified {
+		return found.token
+	}
+	return ""
 }
 
 // Verify implements proof.Signatures. What another handler could not verify is looked at again, by
@@ -134,6 +144,7 @@ func (o oneLook) Verify(ctx context.Context, m webbotauth.Message, signers webbo
 	found, _ := vars[signatureKey].(looked)
 	if found.standing == enforce.Unverified {
 		found.id, found.standing, found.reason = o.Verifier.Verify(ctx, m, signers)
+		found.token = signers[found.id].Token
 		if vars != nil {
 			vars[signatureKey] = found
 		}

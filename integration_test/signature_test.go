@@ -204,6 +204,10 @@ https://secure.test:{$PORT} {
 		verify MovedBot signature https://{$KEYS}/moved.json
 		verify ChatGPT-User signature {$KEYS}
 	}
+	@chat crawler ChatGPT-User verified
+	respond @chat "ChatGPT's agent"
+	@google crawler Googlebot verified
+	respond @google "Googlebot"
 	import standings
 }
 `
@@ -238,7 +242,7 @@ func TestASignedRequestIsItsSigners(t *testing.T) {
 			return a
 		}
 		for _, signer := range []string{chat, ours} {
-			eventually(t, "the keys of "+signer, func() bool { return ask(chrome, "/page", robot.sign(authority, signer)).body == "verified" })
+			eventually(t, "the keys of "+signer, func() bool { return ask(chrome, "/page", robot.sign(authority, signer)).body != "page" })
 		}
 		with := func(parameters string) http.Header { // on the member of Signature-Agent, and covered
 			member := fmt.Sprintf("%q", ours) + parameters
@@ -259,7 +263,7 @@ func TestASignedRequestIsItsSigners(t *testing.T) {
 			{"a person", chrome, "/chat/", nil, 200, "page"},
 			{"an app", curl, "/chat/", robot.sign(authority, chat), 403, ""},
 			{"another robot's name is not vouched for", googlebot, "/chat/", robot.sign(authority, chat), 403, ""},
-			{"and its record does not bind", googlebot, "/google/", robot.sign(authority, chat), 200, "verified"},
+			{"and its record does not bind", googlebot, "/google/", robot.sign(authority, chat), 200, "ChatGPT's agent"},
 			{"without a signature it does", googlebot, "/google/", nil, 403, ""},
 			{"signed for another site", chrome, "/chat/", robot.sign(elsewhere, chat), 200, "page"},
 			{"which a robot may not", gptbot, "/page", robot.sign(elsewhere, chat), 200, "impostor"},
@@ -281,6 +285,9 @@ func TestASignedRequestIsItsSigners(t *testing.T) {
 	defer mu.Unlock()
 	if want := map[string]int{"/agents/keys.json": 1, "/moved.json": 1, wellKnown: 1}; !maps.Equal(fetched, want) {
 		t.Errorf("fetched of the directory: got %v, want %v", fetched, want)
+	}
+	if got := strings.Count(c.log.String(), `the keys of a signer could not be fetched`); got != 1 || !strings.Contains(c.log.String(), moved) {
+		t.Errorf("lines of the log about keys that cannot be fetched: got %d, want 1 about %s", got, moved)
 	}
 }
 

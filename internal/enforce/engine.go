@@ -69,7 +69,7 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 	if e.Signatures {
 		if p := e.Prover.Signer(ctx, *r); p.IsVerified() {
-			v.Who, v.Proof = signedRobot(p.Claimed), p
+			v.Who, v.Proof = SignedRobot(p.Claimed), p
 			return
 		}
 	}
@@ -80,9 +80,9 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 }
 
-// signedRobot is the client whose request a signer has signed: the robot with the signer's token and
+// SignedRobot is the client whose request a signer has signed: the robot with the signer's token and
 // no other, whatever it calls itself. A signature never vouches for another's name.
-func signedRobot(token string) *crawler.Identity {
+func SignedRobot(token string) *crawler.Identity {
 	return &crawler.Identity{Class: crawler.Robot, Name: token, Key: strings.ToLower(token), Text: token, Products: []string{token}}
 }
 
@@ -110,7 +110,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():
-			v.Who = signedRobot(v.Proof.Claimed)
+			v.Who = SignedRobot(v.Proof.Claimed)
 		case v.Proof.IsImpostor():
 			v.Who = asRobot(v.Who)
 		}

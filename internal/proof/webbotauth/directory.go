@@ -38,6 +38,7 @@ type keyDirectories struct {
 	fetcher  *directoryFetcher
 	now      func() time.Time
 	patience time.Duration
+	failed   func(url string, err error)
 
 	mu      sync.Mutex // guards what follows, and the entries
 	entries map[place]*keyDirectory
@@ -62,7 +63,11 @@ func newKeyDirectories(o Options) *keyDirectories {
 		fetcher:  newDirectoryFetcher(o.Client),
 		now:      o.Now,
 		patience: o.Patience,
+		failed:   o.Failed,
 		entries:  make(map[place]*keyDirectory),
+	}
+	if d.failed == nil {
+		d.failed = func(string, error) {}
 	}
 	if d.patience <= 0 {
 		d.patience = signaturePatience
@@ -120,14 +125,17 @@ func (d *keyDirectories) start(at place, e *keyDirectory) {
 		ctx, cancel := context.WithTimeout(context.Background(), directoryTimeout)
 		defer cancel()
 		keys, age, err := d.fetcher.fetch(ctx, at)
-		d.finish(e, keys, age, err)
+		d.finish(at, e, keys, age, err)
 	}()
 }
 
-func (d *keyDirectories) finish(e *keyDirectory, keys map[string]signingKey, age time.Duration, err error) {
+func (d *keyDirectories) finish(at place, e *keyDirectory, keys map[string]signingKey, age time.Duration, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
+	if err != nil && e.failure == nil {
+		d.failed(at.url, err)
+	}
 	if e.failure = err; err != nil {
 		e.retry = now.Add(failureRemembered)
 	} else {

@@ -195,6 +195,27 @@ func TestUnknownKeyIsNotAskedForAgainAtOnceWhileTheDirectoryFails(t *testing.T) 
 	})
 }
 
+// Who runs the site is told of an outage once.
+func TestAFailureIsToldOnce(t *testing.T) {
+	a := newTestAgent(anAgent, 1)
+	inBubble(t, a.directory(), func(d directoryTest) {
+		var told []string
+		d.kept.failed = func(url string, err error) { told = append(told, url+": "+err.Error()) }
+		for i, status := range []int{500, 500, 200, 404, 404} {
+			d.stub.set(status, a.directory(), nil)
+			_, _ = d.kept.lookup(context.Background(), aPlace, "unknown")
+			synctest.Wait()
+			if want := []int{1, 1, 1, 2, 2}[i]; len(told) != want {
+				t.Errorf("after answer %d, %d: told %q, want %d lines", i, status, told, want)
+			}
+			time.Sleep(time.Minute)
+		}
+		if want := anAgent + directoryPath + ": it answered 500 instead of 200"; told[0] != want {
+			t.Errorf("told %q, want %q", told[0], want)
+		}
+	})
+}
+
 func TestFailureIsRememberedForAMinute(t *testing.T) {
 	a := newTestAgent(anAgent, 1)
 	const failed = "the signer's key directory could not be fetched: it answered 500 instead of 200"

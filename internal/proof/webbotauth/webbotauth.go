@@ -63,6 +63,9 @@ type Options struct {
 	Now func() time.Time
 	// Patience is how long one Verify waits for a directory; 0 is 300 ms.
 	Patience time.Duration
+	// Failed is told of a key directory that could not be fetched, once until it can be; nil tells
+	// nobody. It must not block.
+	Failed func(url string, err error)
 }
 
 // Verifier verifies Web Bot Auth: HTTP Message Signatures (RFC 9421) tagged "web-bot-auth", made with
