@@ -104,7 +104,7 @@ func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
 		lifted := 0
 		var errs []error
 		for _, rec := range records {
-			if fits(robot, rec.Robot) && fits(plainAddress(address), rec.Address) && fits(site, rec.Site) {
+			if fits(robot, rec.Robot) && (address == "" || enforce.IsOf(rec.Address, plainAddress(address))) && fits(site, rec.Site) {
 				lifted++
 				errs = append(errs, app.lift(r.Context(), rec.Ban()))
 			}

@@ -55,6 +55,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		default_pace <rate>
 //		grace       <duration>
 //		ban         <n> in <duration> for <duration>
+//		client_prefix <v4 bits> <v6 bits>
 //		whole_addresses
 //		announce    timegate | content_usage | noindex | sitemap | license...
 //		observe
@@ -149,6 +150,7 @@ var options = []option{
 		return parseDuration(d, "grace", &h.Grace, "1h, 1d or 7d")
 	}},
 	{"ban", parseBan},
+	{"client_prefix", parseClientPrefix},
 	flag("whole_addresses", func(h *Handler) *bool { return &h.WholeAddresses }),
 	words("announce", "write what to repeat as headers: "+listAnnounce, func(h *Handler) *[]string { return &h.Announce }),
 	flag("observe", func(h *Handler) *bool { return &h.Observe }),
@@ -368,6 +370,23 @@ func parseBan(h *Handler, d *caddyfile.Dispenser) error {
 		times[i] = caddy.Duration(duration)
 	}
 	h.Ban = &Ban{Offences: offences, Within: times[0], For: times[1]}
+	return nil
+}
+
+func parseClientPrefix(h *Handler, d *caddyfile.Dispenser) error {
+	values := d.RemainingArgs()
+	if len(values) != 2 {
+		return d.Err("client_prefix: write how many bits of an address of IPv4 and of IPv6 are one client's, such as client_prefix 32 64")
+	}
+	var bits [2]int
+	for i, value := range values {
+		n, err := strconv.Atoi(strings.TrimPrefix(value, "/"))
+		if err != nil {
+			return d.Errf("client_prefix: %q is not a number of bits; write two, such as client_prefix 32 64", value)
+		}
+		bits[i] = n
+	}
+	h.ClientPrefix = &ClientPrefix{V4: bits[0], V6: bits[1]}
 	return nil
 }
 

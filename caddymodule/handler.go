@@ -154,6 +154,10 @@ type Handler struct {
 	// together with its address. Default: never.
 	Ban *Ban `json:"ban,omitempty"`
 
+	// What counts as one client, for traps, bans and the paces of clients without a name.
+	// Default: an address of IPv4 and a /64 of IPv6.
+	ClientPrefix *ClientPrefix `json:"client_prefix,omitempty"`
+
 	// Keep whole addresses with the evidence of disobedience, for the report and the admin
 	// API. Default: false, only their networks are kept (/24 or, of IPv6, /48).
 	WholeAddresses bool `json:"whole_addresses,omitempty"`
@@ -172,7 +176,9 @@ type Handler struct {
 	settings settings
 	engine   *enforce.Engine
 	policies *policies.Loader
-	prover   *proof.Prover // nil: nobody is asked
+	prover   *proof.Prover     // nil: nobody is asked
+	server   *caddyhttp.Server // that it stands in; nil where there is none
+	port     int               // that the server listens at; 0 where it has several
 	log      *zap.Logger
 	now      func() time.Time
 	leave    []func() // end what this handler has begun
@@ -204,6 +210,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.now = time.Now
 	}
 	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	h.server, h.port = server, portOf(server)
 	if h.Ban != nil || h.app.Share != nil {
 		h.app.keepBans()
 	}
@@ -222,7 +229,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	sites.policies = h.policies
 	h.leave = append(h.leave, h.app.add(sites))
 	h.engine = &enforce.Engine{
-		Options: h.settings.Options, Policies: h.policies, Limiter: h.app.limiter, Bans: h.app.memory.Bans(),
+		Options: h.settings.Options, Policies: h.policies, Origins: h, Limiter: h.app.limiter, Bans: h.app.memory.Bans(),
 		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger,
 	}
 	if h.Verify != nil {

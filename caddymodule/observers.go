@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -60,7 +59,7 @@ func (o *observers) note(x *exchange, status int) {
 	e := v.Event()
 	if v.Kind.Disobedient() {
 		e.Line, e.Rule = v.Line, v.Cause()
-		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.request.Address
+		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.state.address()
 		e.WholeAddress = o.wholeAddresses
 	}
 	o.app.counts.Request(o.sites.of(x.r, v.Host), v)
@@ -92,7 +91,7 @@ func (o *observers) tell(x *exchange) {
 	if entry := o.log.Check(zap.InfoLevel, message); entry != nil {
 		entry.Write(zap.Inline(v), zap.String("reason", v.Reason()),
 			zap.String("method", x.request.Method), zap.String("host", r.Host), zap.String("uri", x.request.Target),
-			zap.String("client_ip", x.request.Address), zap.String("user_agent", x.request.UserAgent))
+			zap.String("client_ip", x.state.address()), zap.String("user_agent", x.request.UserAgent))
 	}
 }
 
@@ -104,7 +103,7 @@ func (o *observers) tellBan(v *enforce.Verdict) {
 	}
 	ban := v.NewBan
 	o.log.Info(message, zap.String("robot", v.Who.Name), zap.String("class", v.Who.Class.String()),
-		zap.String("host", ban.Key.Site), zap.String("address", ban.Address), zap.Time("until", ban.Until),
+		zap.String("host", v.Host), zap.String("address", ban.Address), zap.Time("until", ban.Until),
 		zap.Int("line", ban.Line), zap.String("rule", ban.Rule), zap.String("reason", v.Reason()))
 }
 
@@ -122,7 +121,7 @@ func (o *observers) noteReading(x *exchange, version, record string, prover *pro
 	}
 	o.app.counts.Reading(o.sites.of(x.r, v.Host), v, e.Record)
 	if token, ok := prover.ClaimOf(v.Who); ok {
-		o.noteReader(e, prover, token, x.request.Addr())
+		o.noteReader(e, prover, token, x.request)
 		return
 	}
 	o.app.ledger.Note(&e)
@@ -130,18 +129,18 @@ func (o *observers) noteReading(x *exchange, version, record string, prover *pro
 
 // noteReader notes a reading by a client that claims to be a robot which can be checked. It
 // waits for nothing: who reads the rules is served at once.
-func (o *observers) noteReader(e compliance.Event, prover *proof.Prover, token string, addr netip.Addr) {
+func (o *observers) noteReader(e compliance.Event, prover *proof.Prover, token string, r enforce.Request) {
 	note := func(standing enforce.Standing) {
 		e.Standing = standing.String()
 		o.app.ledger.Note(&e)
 	}
-	standing, pending := prover.CheckAtOnce(token, addr)
+	standing, pending := prover.CheckAtOnce(token, r)
 	if pending {
 		select {
 		case o.app.readers <- struct{}{}:
 			go func() {
 				defer func() { <-o.app.readers }()
-				note(prover.Check(context.Background(), token, addr))
+				note(prover.Check(context.Background(), token, r))
 			}()
 			return
 		default: // there are too many; it stays unverified
@@ -243,7 +242,7 @@ func (o *observers) emitRefusal(x *exchange, v *outcome) {
 	o.app.events.Emit(o.ctx, refusedEvent, map[string]any{
 		"verdict": v.Kind.String(), "reason": v.Reason(),
 		"robot": v.Who.Name, "class": v.Who.Class.String(), "standing": v.Proof.Word(),
-		"site": x.request.Host, "method": x.request.Method, "uri": x.request.Target, "client_ip": x.request.Address,
+		"site": x.request.Host, "method": x.request.Method, "uri": x.request.Target, "client_ip": x.state.address(),
 		"record": v.Decision.Binding.Token(), "rule": v.Rule, "line": v.Line,
 		"status": statusOf(&v.Verdict), "retry_after": v.RetrySeconds(), "left_out": leftOut,
 	})

@@ -109,6 +109,9 @@ func readLimits(h *Handler, s *settings) (err error) {
 	if s.Ban, err = h.Ban.policy(); err != nil {
 		return err
 	}
+	if s.ClientPrefix, err = h.ClientPrefix.prefix(); err != nil {
+		return err
+	}
 	if s.Grace < 0 || s.Grace > maxGrace {
 		return fmt.Errorf("grace %s: write a duration up to 30d", s.Grace)
 	}
@@ -237,6 +240,28 @@ func (b *Ban) policy() (*ratelimit.BanPolicy, error) {
 		}
 	}
 	return p, nil
+}
+
+// ClientPrefix is how many bits of an address are one client's.
+type ClientPrefix struct {
+	// Bits of an address of IPv4, from 8 to 32.
+	V4 int `json:"v4"`
+
+	// Bits of an address of IPv6, from 16 to 128.
+	V6 int `json:"v6"`
+}
+
+// prefix returns what the option means.
+func (p *ClientPrefix) prefix() (enforce.ClientPrefix, error) {
+	switch {
+	case p == nil:
+		return enforce.ClientPrefix{}, nil
+	case p.V4 < 8 || p.V4 > 32:
+		return enforce.ClientPrefix{}, fmt.Errorf("client_prefix: %d bits of IPv4: write a number from 8 to 32", p.V4)
+	case p.V6 < 16 || p.V6 > 128:
+		return enforce.ClientPrefix{}, fmt.Errorf("client_prefix: %d bits of IPv6: write a number from 16 to 128", p.V6)
+	}
+	return enforce.ClientPrefix{V4: p.V4, V6: p.V6}, nil
 }
 
 // The words of the options.

@@ -19,6 +19,9 @@ func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, 
 			if !kept.state.isLast(turn) {
 				return
 			}
+			if h.prover != nil {
+				h.engine.Locate(kept.r.Context(), &kept.request)
+			}
 			version, record := "", ""
 			if p := site.Policy(); p != nil {
 				version, record = p.Rules.Version, h.engine.Binding(&p.Rules.Rules, &kept.verdict).Token()

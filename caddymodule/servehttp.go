@@ -84,10 +84,11 @@ func (h *Handler) fill(x *exchange, sent string) {
 		Method: r.Method, Host: policies.Host(r.Host), Authority: r.Host,
 		Target: target, Path: enforce.ServedPath(u.Path), Query: u.RawQuery,
 		UserAgent: sent, Header: r.Header,
-		Address: x.state.address(), EarlyData: r.TLS != nil && !r.TLS.HandshakeComplete,
+		Peer: r.RemoteAddr, EarlyData: isEarly(r),
 		At: h.now(), Counted: x.state.isCounted(),
 		CanWait: r.ContentLength == 0, // else the end of its client is not noticed before the body is read
 	}
+	x.request.Site = h.site(x)
 	if h.settings.needsScheme {
 		x.request.Scheme = schemeOf(r)
 	}

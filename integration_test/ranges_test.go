@@ -246,7 +246,7 @@ https://secure.test:{$PORT} {
 		for _, tt := range []struct {
 			agent, body string
 			want        int
-		}{{googlebot, "verified", 200}, {bingbot, "", 403}, {gptbot, "unverified", 200}, {chrome, "page", 200}} {
+		}{{googlebot, "verified", 200}, {bingbot, "unverified", 200}, {gptbot, "unverified", 200}, {chrome, "page", 200}} {
 			a, err := request{path: "/page", agent: tt.agent}.try(visitor, "https://secure.test:"+c.env["PORT"])
 			if err != nil || a.status != tt.want || a.major != major || tt.body != "" && a.body != tt.body {
 				t.Errorf("GET /page for %q: got %d %q over HTTP/%d, error %v, want %d %q over HTTP/%d",

@@ -157,7 +157,7 @@ func loggedRequest(rec *accesslog.Record) (r enforce.Request, served bool) {
 			target = u.RequestURI()
 		}
 	}
-	r = enforce.Request{Method: rec.Method, Host: policies.Host(rec.Host), UserAgent: rec.UserAgent, Address: rec.Address}
+	r = enforce.Request{Method: rec.Method, Host: policies.Host(rec.Host), UserAgent: rec.UserAgent, Origin: enforce.OriginAt(rec.Address)}
 	served = r.SetTarget(target)
 	return r, served
 }

@@ -8,28 +8,32 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 )
 
-// isBannable reports whether the client may be banned. A browser may not, even where the owner
-// has robots.txt bind it: from its address other people come. Nor may a client that was caught in
-// a trap, which may be a browser too.
-func (e *Engine) isBannable(v *Verdict) bool {
-	return e.Ban != nil && v.Who.Class != crawler.Browser && v.Capture == nil
-}
-
-// banAddress is the address that answers for the client's disobedience: its own, since others
-// may use the same name, or none where the robot is known to be who it says.
-func banAddress(r *Request, v *Verdict) string {
-	if v.Proof.IsVerified() {
-		return ""
+// banAddress returns who answers for the client's disobedience: the client, since others may use
+// the same name, or "" where the robot is known to be who it says. Not ok is who may not be banned:
+// a browser, even where the owner has robots.txt bind it, since other people come from its address;
+// a client that was caught in a trap, which may be a browser too; and who cannot be told from others.
+func (e *Engine) banAddress(ctx context.Context, r *Request, v *Verdict) (address string, ok bool) {
+	switch {
+	case e.Ban == nil || v.Who.Class == crawler.Browser || v.Capture != nil:
+		return "", false
+	case v.Proof.IsVerified():
+		return "", true
 	}
-	return r.Address
+	client := e.client(ctx, r)
+	return client.String(), !client.IsNobody()
 }
 
 // isBanned reports whether the client is banned, and notes the verdict.
-func (e *Engine) isBanned(r *Request, v *Verdict) bool {
-	if !e.isBannable(v) || e.Bans.None(r.At) {
+func (e *Engine) isBanned(ctx context.Context, r *Request, v *Verdict) bool {
+	if e.Ban == nil || e.Bans.None(r.At) {
 		return false
 	}
-	ban, ok := e.Bans.Find(e.budget(r, v), banAddress(r, v), r.At)
+	address, bannable := e.banAddress(ctx, r, v)
+	key, counts := e.budget(ctx, r, v)
+	if !bannable || !counts {
+		return false
+	}
+	ban, ok := e.Bans.Find(key, address, r.At)
 	if ok {
 		e.ban(v, &ban, ban.Until.Sub(r.At))
 	}
@@ -44,11 +48,13 @@ func (e *Engine) ban(v *Verdict, ban *ratelimit.Ban, left time.Duration) {
 
 // countOffence counts a disobedient request towards a ban.
 func (e *Engine) countOffence(ctx context.Context, r *Request, v *Verdict) {
-	if !e.isBannable(v) {
+	address, bannable := e.banAddress(ctx, r, v)
+	key, counts := e.budget(ctx, r, v)
+	if !bannable || !counts {
 		return
 	}
 	result, _ := e.Limiter.Take(ctx, ratelimit.Request{
-		Key: e.budget(r, v), Ban: e.Ban, Address: banAddress(r, v),
+		Key: key, Ban: e.Ban, Address: address,
 		Offence: true, Line: v.Line, Rule: v.Cause(),
 	}, r.At)
 	if result.New {

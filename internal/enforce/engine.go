@@ -15,7 +15,8 @@ import (
 type Engine struct {
 	Options
 	Policies Policies
-	Prover   Prover // nil: no claim is checked
+	Origins  Origins // nil: Request.Origin is filled by who fills the request
+	Prover   Prover  // nil: no claim is checked
 	Limiter  ratelimit.Limiter
 	Bans     *ratelimit.Bans // those in force on this node
 	Traps    *Traps          // who was caught; needed where Options.Trap is set
@@ -33,6 +34,26 @@ type Prover interface {
 
 	// Signer checks the signature of a request, if it has one.
 	Signer(ctx context.Context, r Request) Proof
+}
+
+// Origins knows where requests come from. To find out takes a look at all headers, so that it is
+// asked only when that matters.
+type Origins interface {
+	Locate(ctx context.Context, peer string, header map[string][]string) Origin
+}
+
+// Locate finds out where the request came from.
+func (e *Engine) Locate(ctx context.Context, r *Request) {
+	if !r.located && e.Origins != nil {
+		r.Origin = e.Origins.Locate(ctx, r.Peer, r.Header)
+	}
+	r.located = true
+}
+
+// client returns whom traps, bans and budgets of clients without a name go by.
+func (e *Engine) client(ctx context.Context, r *Request) Client {
+	e.Locate(ctx, r)
+	return r.Client(e.ClientPrefix)
 }
 
 // Readers knows who has read which robots.txt.
@@ -107,6 +128,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 	v.Version = policy.Version
 	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
 	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Capture == nil {
+		e.Locate(ctx, r)
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():
@@ -115,9 +137,9 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 			v.Who = asRobot(v.Who)
 		}
 	}
-	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.Exempt.Covers(r)
+	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.isExempt(ctx, r)
 	if lies && e.Impostors == ImpostorsRefuse {
-		if !e.isBanned(r, v) {
+		if !e.isBanned(ctx, r, v) {
 			v.against(&e.Options, Forged, Refuse)
 			e.countOffence(ctx, r, v)
 		}
@@ -136,12 +158,12 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 	if binding == nil && (v.Capture != nil || !(unnamed && (policy.Denied != "" || e.DefaultPace.Documents > 0))) {
 		return
 	}
-	if e.Exempt.Covers(r) {
+	if e.isExempt(ctx, r) {
 		v.Kind = Exempt
 		return
 	}
 	v.Decision.Binding = binding
-	if e.Ban != nil && e.isBanned(r, v) {
+	if e.Ban != nil && e.isBanned(ctx, r, v) {
 		return
 	}
 	var previous *grace

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -24,6 +25,8 @@ type Options struct {
 
 	DefaultPace    robotsrules.Rate // where a record states none; the zero Rate is none
 	DisallowedPace robotsrules.Rate // at which disallowed pages are served, with Pace
+
+	ClientPrefix ClientPrefix // what counts as one client
 
 	Grace time.Duration        // how long the previous policy still holds for who has not read the new one
 	Ban   *ratelimit.BanPolicy // nil: nobody is banned
@@ -130,10 +133,15 @@ func parseRange(value string) (netip.Prefix, error) {
 	return addr.Prefix(addr.BitLen())
 }
 
-// Covers reports whether the client of r is exempt.
-func (e *Exemptions) Covers(r *Request) bool {
-	return len(e.Texts) > 0 && containsAny(r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)], e.Texts) ||
-		len(e.Ranges) > 0 && e.coversAddress(r.Addr())
+// isExempt reports whether the client of r is exempt.
+func (e *Engine) isExempt(ctx context.Context, r *Request) bool {
+	if len(e.Exempt.Ranges) > 0 {
+		e.Locate(ctx, r)
+		if e.Exempt.coversAddress(r.OwnEvidence()) {
+			return true
+		}
+	}
+	return len(e.Exempt.Texts) > 0 && containsAny(r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)], e.Exempt.Texts)
 }
 
 func (e *Exemptions) coversAddress(addr netip.Addr) bool {

@@ -88,8 +88,12 @@ func (e *Engine) rate(binding *robotsrules.Binding, v *Verdict) robotsrules.Rate
 // reports whether a refusal is an offence that was not counted yet. A disallowed page that is
 // served at a rate has a budget of its own.
 func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (result ratelimit.Result, offence bool) {
+	key, ok := e.budget(ctx, r, v)
+	if !ok {
+		return ratelimit.Result{}, false
+	}
 	q := ratelimit.Request{
-		Key:   e.budget(r, v),
+		Key:   key,
 		Limit: ratelimit.PerPeriod(d.rate.Documents, d.rate.Period),
 		Line:  d.rate.Line, Rule: d.rate.Text,
 	}
@@ -100,8 +104,10 @@ func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (re
 		return e.Queue.Hold(ctx, q)
 	}
 	apart := d.throttled || d.do == Wait
-	if !apart && d.do == Refuse && e.isBannable(v) {
-		q.Ban, q.Address = e.Ban, banAddress(r, v)
+	if !apart && d.do == Refuse {
+		if address, ok := e.banAddress(ctx, r, v); ok {
+			q.Ban, q.Address = e.Ban, address
+		}
 	}
 	// An error would mean a store that could not be asked, and refuses nobody.
 	result, _ = e.Limiter.Take(ctx, q, r.At)
@@ -126,18 +132,19 @@ func (e *Engine) tooFast(ctx context.Context, r *Request, v *Verdict, d demand, 
 }
 
 // budget is whose pace a request counts against: one for each robot of a host, however many
-// addresses it comes from. A client without a robot's name is its address. Nobody uses up a
-// verified robot's limit by taking its name.
-func (e *Engine) budget(r *Request, v *Verdict) ratelimit.Key {
-	robot := v.Who.Key
-	if robot == "" {
-		robot = r.Address
+// addresses it comes from. A client without a robot's name is its network; not ok is one that
+// cannot be told from others, which has no pace to keep. Nobody uses up a verified robot's limit by
+// taking its name.
+func (e *Engine) budget(ctx context.Context, r *Request, v *Verdict) (key ratelimit.Key, ok bool) {
+	key = ratelimit.Key{Site: r.site(), Robot: v.Who.Key, Standing: v.Proof.Word()}
+	if key.Robot == "" {
+		client := e.client(ctx, r)
+		key.Robot = client.String()
 	}
-	key := ratelimit.Key{Site: r.Host, Robot: robot, Standing: v.Proof.Word()}
 	if e.Observe {
 		key.Standing = observedStandings[key.Standing]
 	}
-	return key
+	return key, key.Robot != ""
 }
 
 // observedStandings are the standings of those who are only observed: what is counted then

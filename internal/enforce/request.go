@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ type Request struct {
 	Method    string
 	Scheme    string // "http" or "https", as the client used it; read for signatures and traps only
 	Host      string // without port, in small letters
+	Site      string // whose paces, bans and traps count: the host, with the listener's port where it is no default one
 	Authority string // the Host header as it came
 	Target    string // path and query as they stood on the request line
 	Path      string // decoded, as ServedPath has it
@@ -25,22 +25,15 @@ type Request struct {
 	UserAgent string              // the first one; "" for none
 	Header    map[string][]string // by canonical names, such as "User-Agent"; may be nil
 
-	Address   string // of the client, as the server knows it; "" where it does not
-	EarlyData bool   // it came before the TLS handshake was complete: the address is not proved
+	Peer      string // the address at the other end of the connection, for Origins
+	Origin    Origin // where it came from; where the engine has Origins, it is found out when it matters
+	EarlyData bool   // it came before the TLS handshake was complete: no address is proved
+
+	located bool // Origin is found out
 
 	At      time.Time // when it came
 	Counted bool      // a decision before this one has counted it against a pace
 	CanWait bool      // it may be held until its time
-}
-
-// Addr returns the address of the client. It is not valid where it is not known or, as with
-// early data, not proved.
-func (r *Request) Addr() netip.Addr {
-	if r.EarlyData {
-		return netip.Addr{}
-	}
-	addr, _ := netip.ParseAddr(r.Address) // not valid if it cannot be read
-	return addr.Unmap().WithZone("")
 }
 
 // header returns the first value of a header, by its canonical name.

@@ -17,7 +17,7 @@ import (
 // room.
 const maxCaught = 1 << 16
 
-// Traps are the clients that were caught in a trap, by host, address and User-Agent: a household
+// Traps are the clients that were caught in a trap, by site, client and User-Agent: a household
 // has one address, and people in it who did nothing. It is safe for concurrent use; NewTraps
 // makes one.
 type Traps struct {
@@ -33,8 +33,15 @@ type Capture struct {
 	Until     time.Time `json:"until"` // when it is released
 	Host      string    `json:"host"`
 	Path      string    `json:"path"`
-	Address   string    `json:"address"`
+	Address   string    `json:"address"` // of the client, as Client.String has it
 	UserAgent string    `json:"user_agent"`
+}
+
+// quarry is who may be caught.
+type quarry struct {
+	site      string
+	client    Client
+	userAgent string
 }
 
 // NewTraps returns traps that have caught nobody.
@@ -43,24 +50,25 @@ func NewTraps() *Traps {
 }
 
 // key is the client's. Two clients have the same one with odds of 2^-64.
-func (t *Traps) key(host, address, userAgent string) uint64 {
+func (t *Traps) key(q *quarry) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
-	for _, part := range [...]string{host, address, userAgent} {
-		_, _ = h.WriteString(part[:min(len(part), crawler.MaxLength)])
+	network := q.client.network.Addr().As16()
+	_, _ = h.Write(network[:])
+	_ = h.WriteByte(byte(q.client.network.Bits()))
+	for _, part := range [...]string{q.site, q.client.peer, q.client.forwarded, q.userAgent} {
+		_, _ = h.WriteString(part)
 		_ = h.WriteByte(0)
 	}
 	return h.Sum64()
 }
 
 // find returns the evidence against the client as long as it counts as a robot, nil if it does not.
-func (t *Traps) find(host, address, userAgent string, now time.Time) *Capture {
+func (t *Traps) find(q *quarry, now time.Time) *Capture {
+	key := t.key(q)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if len(t.clients) == 0 {
-		return nil
-	}
-	if c := t.clients[t.key(host, address, userAgent)]; c != nil && now.Before(c.Until) {
+	if c := t.clients[key]; c != nil && now.Before(c.Until) {
 		return c
 	}
 	return nil
@@ -68,10 +76,10 @@ func (t *Traps) find(host, address, userAgent string, now time.Time) *Capture {
 
 // add remembers a client, and forgets those whose time is over or, if need be, those caught the
 // longest ago. It reports whether the client is new.
-func (t *Traps) add(c *Capture) bool {
+func (t *Traps) add(q *quarry, c *Capture) bool {
+	key := t.key(q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := t.key(c.Host, c.Address, c.UserAgent)
 	old, known := t.clients[key]
 	if !known && len(t.clients) >= maxCaught {
 		t.shrink(c.At)
@@ -101,12 +109,12 @@ func (t *Traps) Len() int {
 	return len(t.clients)
 }
 
-// Release forgets the clients of an address, and returns how many there were.
+// Release forgets the clients of an address, or with such a name, and returns how many there were.
 func (t *Traps) Release(address string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := len(t.clients)
-	maps.DeleteFunc(t.clients, func(_ uint64, c *Capture) bool { return c.Address == address })
+	maps.DeleteFunc(t.clients, func(_ uint64, c *Capture) bool { return IsOf(c.Address, address) })
 	return before - len(t.clients)
 }
 
@@ -131,14 +139,22 @@ func (e *Engine) capture(ctx context.Context, r *Request, v *Verdict) *Capture {
 	if v.Who.Class != crawler.Browser && v.Who.Class != crawler.Unstated {
 		return nil // it says what it is
 	}
-	if !e.isTrapped(ctx, r) {
-		return e.Traps.find(r.Host, r.Address, r.UserAgent, r.At)
+	isTrapped := e.isTrapped(ctx, r)
+	if !isTrapped && e.Traps.Len() == 0 {
+		return nil
+	}
+	q := quarry{r.site(), e.client(ctx, r), r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)]}
+	switch {
+	case q.client.IsNobody():
+		return nil
+	case !isTrapped:
+		return e.Traps.find(&q, r.At)
 	}
 	c := &Capture{
 		At: r.At, Until: r.At.Add(e.TrapFor), Host: kept(r.Host), Path: kept(r.Path),
-		Address: strings.Clone(r.Address), UserAgent: kept(r.UserAgent),
+		Address: strings.Clone(q.client.String()), UserAgent: kept(r.UserAgent),
 	}
-	v.Caught = e.Traps.add(c)
+	v.Caught = e.Traps.add(&q, c)
 	return c
 }
 
@@ -152,7 +168,7 @@ func (e *Engine) isTrapped(ctx context.Context, r *Request) bool {
 	if r.isPeculiar() {
 		path = resolve(path, foldSlashes)
 	}
-	if !e.isTrap(path) || r.isLed() || r.EarlyData || e.Exempt.Covers(r) {
+	if !e.isTrap(path) || r.isLed() || e.isExempt(ctx, r) {
 		return false
 	}
 	return !decide(e.Policies.ForHost(ctx, r.Host).Compiled.Default(), r).Allowed()

@@ -33,7 +33,7 @@ func thirdOf(o Options, proof *Proof, name, path string) Kind {
 	who := crawler.AsRobot(name)
 	var v Verdict
 	for range 3 {
-		r := Request{Host: "example.com", UserAgent: name, Address: "192.0.2.1", At: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
+		r := Request{Host: "example.com", UserAgent: name, Origin: OriginAt("192.0.2.1"), At: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 		r.SetTarget(path)
 		v = e.Decide(context.Background(), &r, &who)
 	}

@@ -59,7 +59,8 @@ type Proof struct {
 	Claimed  string // the token; "" for nothing
 	Signed   bool   // by a signature
 	Standing Standing
-	Reason   string // why a claim is false
+	Doubted  bool   // it is not shown either way, and speaks against the client: it has no more than a robot without a name
+	Reason   string // why a claim is not verified
 }
 
 // Word returns the standing as a word that keeps claimants of one name apart; "" for a client

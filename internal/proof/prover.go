@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -45,7 +46,22 @@ var _ enforce.Prover = (*Prover)(nil)
 type claim struct {
 	token    string
 	suffixes []string
-	lists    []*list
+	lists    []*list       // the owner's own ranges too
+	written  *ipranges.Set // the owner's own ranges; nil for none
+	reasons  reasons
+}
+
+// reasons say why a claim is not verified. They are made once.
+type reasons struct{ impostor, doubtful, forgeable, proxied string }
+
+func newReasons(token string) reasons {
+	claim := "claims to be " + token + ", "
+	return reasons{
+		impostor:  claim + "but its address is not one of that robot's",
+		doubtful:  claim + "but its address is not one of that robot's, and no proxy's that this site trusts",
+		forgeable: claim + "but its address is the first of several, which anybody can write",
+		proxied:   claim + "which nothing shows: its address is not known, as it comes through a proxy",
+	}
 }
 
 // recentRobot is what a robot that came lately claims, nil for nothing.
@@ -60,7 +76,10 @@ func New(o Options) *Prover {
 	var tokens []string
 	for _, c := range o.Claims {
 		tokens = append(tokens, c.Token)
-		p.claims = append(p.claims, claim{token: c.Token, suffixes: c.DNS, lists: o.Lists.of(c.Ranges)})
+		written, _ := inline(c.Ranges)
+		p.claims = append(p.claims, claim{
+			token: c.Token, suffixes: c.DNS, lists: o.Lists.of(c.Ranges), written: written, reasons: newReasons(c.Token),
+		})
 	}
 	p.tokens = robotsrules.NewTokens(tokens, robotsrules.MatchSubstring)
 	return p
@@ -78,12 +97,9 @@ func (p *Prover) Prove(ctx context.Context, r enforce.Request, who *crawler.Iden
 		}
 		return signed
 	}
-	proof := enforce.Proof{Claimed: c.token, Standing: p.check(ctx, c, r.Addr())}
+	proof := p.check(ctx, c, &r)
 	if !proof.IsVerified() && signed.IsVerified() && strings.EqualFold(signed.Claimed, c.token) {
 		return signed
-	}
-	if proof.Standing == enforce.Impostor {
-		proof.Reason = "claims to be " + c.token + ", but its address is not one of that robot's"
 	}
 	return proof
 }
@@ -144,18 +160,18 @@ func (p *Prover) claimOf(who *crawler.Identity) *claim {
 	return recent.claim
 }
 
-// Check reports whether the address is one of those of the claim on a token. It waits for the
-// name server as long as a request may, and no longer than ctx. An address that is not valid, or
-// a token that is not one of the claims, is Unverified.
-func (p *Prover) Check(ctx context.Context, token string, addr netip.Addr) enforce.Standing {
-	return p.check(ctx, p.named(token), addr)
+// Check reports whether a request comes from the robot of the claim on a token. It waits for the
+// name server as long as a request may, and no longer than ctx. Where the address proves nothing,
+// or the token is not one of the claims, that is Unverified.
+func (p *Prover) Check(ctx context.Context, token string, r enforce.Request) enforce.Standing {
+	return p.check(ctx, p.named(token), &r).Standing
 }
 
 // CheckAtOnce is Check without any wait. Where Check may find out more, pending is true.
-func (p *Prover) CheckAtOnce(token string, addr netip.Addr) (standing enforce.Standing, pending bool) {
+func (p *Prover) CheckAtOnce(token string, r enforce.Request) (standing enforce.Standing, pending bool) {
 	c := p.named(token)
-	standing = p.check(atOnce, c, addr)
-	return standing, standing == enforce.Unverified && addr.IsValid() && c != nil && len(c.suffixes) > 0
+	standing = p.check(atOnce, c, &r).Standing
+	return standing, standing == enforce.Unverified && r.Evidence().IsValid() && c != nil && len(c.suffixes) > 0
 }
 
 // atOnce is the context of a check that does not wait.
@@ -174,10 +190,35 @@ func (p *Prover) named(token string) *claim {
 	return nil
 }
 
-func (p *Prover) check(ctx context.Context, c *claim, addr netip.Addr) enforce.Standing {
-	if c == nil || !addr.IsValid() {
-		return enforce.Unverified
+// check checks a claim against where the request came from.
+func (p *Prover) check(ctx context.Context, c *claim, r *enforce.Request) enforce.Proof {
+	if c == nil {
+		return enforce.Proof{}
 	}
+	proof := enforce.Proof{Claimed: c.token}
+	if c.written != nil && c.written.Contains(r.OwnEvidence()) {
+		proof.Standing = enforce.Verified
+		return proof
+	}
+	switch addr := r.Evidence(); {
+	case addr.IsValid():
+		proof.Standing = p.checkAddress(ctx, c, addr)
+	case r.Origin.Kind == enforce.Forgeable:
+		proof.Doubted, proof.Reason = true, c.reasons.forgeable
+	default:
+		proof.Reason = c.reasons.proxied
+	}
+	switch {
+	case proof.Standing == enforce.Impostor && r.Origin.Kind == enforce.Doubtful:
+		proof.Standing, proof.Doubted, proof.Reason = enforce.Unverified, true, c.reasons.doubtful
+	case proof.Standing == enforce.Impostor:
+		proof.Reason = c.reasons.impostor
+	}
+	return proof
+}
+
+// checkAddress checks a claim against an address that is not the owner's own.
+func (p *Prover) checkAddress(ctx context.Context, c *claim, addr netip.Addr) enforce.Standing {
 	standing := enforce.Impostor
 	for _, list := range c.lists {
 		switch ranges := list.current.Load(); {

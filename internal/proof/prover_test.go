@@ -69,7 +69,7 @@ func TestARobotIsProvedByNameAndAddress(t *testing.T) {
 		{"mapped into IPv6", byDNS, googleDNS{}, "::ffff:192.0.2.1", "Googlebot verified"},
 		{"another host", byDNS, googleDNS{}, "192.0.2.2", "Googlebot impostor claims to be Googlebot, but its address is not one of that robot's"},
 		{"the name server fails", byDNS, googleDNS{fails: true}, "192.0.2.1", "Googlebot unverified"},
-		{"no address", byDNS, googleDNS{}, "", "Googlebot unverified"},
+		{"no address", byDNS, googleDNS{}, "", "Googlebot unverified claims to be Googlebot, which nothing shows: its address is not known, as it comes through a proxy"},
 		{"in its range", byRange, googleDNS{}, "192.0.2.9", "Googlebot verified"},
 		{"out of its range", byRange, googleDNS{}, "192.0.3.9", "Googlebot impostor claims to be Googlebot, but its address is not one of that robot's"},
 		{"in the range, not by name", either, googleDNS{}, "198.51.100.1", "googlebot verified"},
@@ -81,7 +81,7 @@ func TestARobotIsProvedByNameAndAddress(t *testing.T) {
 	} {
 		p := testProver(t, test.resolver, nil, test.claim)
 		for range 2 { // the second time, the claim is remembered
-			got := describe(p.Prove(t.Context(), enforce.Request{Address: test.address}, robot))
+			got := describe(p.Prove(t.Context(), enforce.Request{Origin: enforce.OriginAt(test.address)}, robot))
 			if got != test.want {
 				t.Errorf("%s: Prove = %q, want %q", test.name, got, test.want)
 			}
@@ -134,7 +134,7 @@ func TestARobotWithoutAClaimIsProvedByItsSignature(t *testing.T) {
 // A signature proves its signer's token. It is no proof of another name, be it one of the same
 // operator, and does not clear who claims one that he has not.
 func TestASignatureVouchesForNoOtherName(t *testing.T) {
-	signed := enforce.Request{Address: "203.0.113.1", Header: map[string][]string{"Signature-Agent": {"x"}, "Signature": {"y"}}}
+	signed := enforce.Request{Origin: enforce.OriginAt("203.0.113.1"), Header: map[string][]string{"Signature-Agent": {"x"}, "Signature": {"y"}}}
 	for _, test := range []struct{ signs, calls, want string }{
 		{"google", "Googlebot", "signed googlebot verified"},
 		{"agent", "Googlebot", "Googlebot impostor claims to be Googlebot, but its address is not one of that robot's"},
@@ -170,21 +170,22 @@ func TestOnlyRobotsClaim(t *testing.T) {
 }
 
 func TestCheckAtOnceSaysThatMoreMayBeKnown(t *testing.T) {
-	robot := netip.MustParseAddr("192.0.2.1")
+	from := func(address string) enforce.Request { return enforce.Request{Origin: enforce.OriginAt(address)} }
+	robot := from("192.0.2.1")
 	p := testProver(t, googleDNS{}, nil, Claim{Token: "Googlebot", DNS: []string{"googlebot.com"}}, Claim{Token: "bingbot", Ranges: []string{"192.0.2.0/24"}})
 	for _, test := range []struct {
 		token   string
-		addr    netip.Addr
+		request enforce.Request
 		want    enforce.Standing
 		pending bool
 	}{
-		{"Googlebot", netip.Addr{}, enforce.Unverified, false},
+		{"Googlebot", enforce.Request{}, enforce.Unverified, false},
 		{"bingbot", robot, enforce.Verified, false},
-		{"bingbot", netip.MustParseAddr("198.51.100.1"), enforce.Impostor, false},
+		{"bingbot", from("198.51.100.1"), enforce.Impostor, false},
 		{"unheard-of", robot, enforce.Unverified, false},
 	} {
-		if got, pending := p.CheckAtOnce(test.token, test.addr); got != test.want || pending != test.pending {
-			t.Errorf("CheckAtOnce(%s, %v) = %v, %v, want %v, %v", test.token, test.addr, got, pending, test.want, test.pending)
+		if got, pending := p.CheckAtOnce(test.token, test.request); got != test.want || pending != test.pending {
+			t.Errorf("CheckAtOnce(%s, %v) = %v, %v, want %v, %v", test.token, test.request.Origin.Addr, got, pending, test.want, test.pending)
 		}
 	}
 	failing := testProver(t, googleDNS{fails: true}, nil, Claim{Token: "Googlebot", DNS: []string{"googlebot.com"}})
@@ -199,7 +200,7 @@ func TestCheckAtOnceSaysThatMoreMayBeKnown(t *testing.T) {
 func TestAKnownRobotCostsNoAllocation(t *testing.T) {
 	p := testProver(t, googleDNS{}, nil, Known()...)
 	robot := &crawler.Identity{Class: crawler.Robot, Name: "Googlebot", Text: "Googlebot/2.1", Products: []string{"Googlebot"}, Hash: 7}
-	r := enforce.Request{Address: "192.0.2.1"}
+	r := enforce.Request{Origin: enforce.OriginAt("192.0.2.1")}
 	prove := func() { p.Prove(t.Context(), r, robot) }
 	prove()
 	if got := testing.AllocsPerRun(100, prove); got != 0 {

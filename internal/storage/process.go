@@ -2,6 +2,7 @@ package storage
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,8 +70,9 @@ func (l *Ledger) Note(e *compliance.Event) {
 
 // BanRecord is a ban as it is stored and listed.
 type BanRecord struct {
-	Site     string    `json:"site"`
-	Robot    string    `json:"robot"` // in small letters; a client without a name goes by its address
+	Site     string    `json:"site"`           // its host
+	Port     string    `json:"port,omitempty"` // that Caddy listens at, where it is no default one
+	Robot    string    `json:"robot"`          // in small letters; a client without a name goes by its address
 	Standing string    `json:"standing,omitempty"`
 	Address  string    `json:"address,omitempty"` // none: wherever it comes from
 	Since    time.Time `json:"since"`
@@ -83,18 +85,31 @@ type BanRecord struct {
 func BanRecords(bans *ratelimit.Bans, now time.Time) []BanRecord {
 	all := []BanRecord{} // an empty list, not null, in JSON
 	for _, b := range bans.List(now) {
+		host, port := cutPort(b.Key.Site)
 		all = append(all, BanRecord{
-			Site: b.Key.Site, Robot: b.Key.Robot, Standing: b.Key.Standing, Address: b.Address,
+			Site: host, Port: port, Robot: b.Key.Robot, Standing: b.Key.Standing, Address: b.Address,
 			Since: b.Since.UTC(), Until: b.Until.UTC(), Line: b.Line, Rule: b.Rule,
 		})
 	}
 	return all
 }
 
+// cutPort splits a site into its host and port.
+func cutPort(site string) (host, port string) {
+	if i := strings.LastIndexByte(site, ':'); i > strings.LastIndexByte(site, ']') {
+		return site[:i], site[i+1:]
+	}
+	return site, ""
+}
+
 // Ban returns the ban of a record.
 func (rec BanRecord) Ban() ratelimit.Ban {
+	site := rec.Site
+	if rec.Port != "" {
+		site += ":" + rec.Port
+	}
 	return ratelimit.Ban{
-		Key:     ratelimit.Key{Site: rec.Site, Robot: rec.Robot, Standing: rec.Standing},
+		Key:     ratelimit.Key{Site: site, Robot: rec.Robot, Standing: rec.Standing},
 		Address: rec.Address, Since: rec.Since, Until: rec.Until, Line: rec.Line, Rule: rec.Rule,
 	}
 }

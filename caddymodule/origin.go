@@ -1,0 +1,81 @@
+package caddymodule
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+)
+
+// Locate implements enforce.Origins: it says where a request came from, as Caddy knows it.
+func (h *Handler) Locate(ctx context.Context, peer string, header map[string][]string) enforce.Origin {
+	vars, _ := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any)
+	c := enforce.Connection{Peer: peer, Header: header}
+	c.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+	c.Trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+	if h.server != nil {
+		c.Strict, c.Told = h.server.TrustedProxiesStrict > 0, h.server.ClientIPHeaders
+	}
+	return c.Origin()
+}
+
+// isEarly reports whether the request came in the early data of a TLS handshake (0-RTT), which is
+// not complete: anybody can send a copy of it, under any address.
+func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
+
+// portOf returns the one port that a server listens at, 0 where it has several or none.
+func portOf(server *caddyhttp.Server) (port int) {
+	if server == nil {
+		return 0
+	}
+	for _, listen := range server.Listen {
+		address, err := caddy.ParseNetworkAddress(listen)
+		if err != nil || address.IsUnixNetwork() || address.PortRangeSize() != 1 || port != 0 && port != int(address.StartPort) {
+			return 0
+		}
+		port = int(address.StartPort)
+	}
+	return port
+}
+
+// site returns the name of the site that a request is for, as paces, bans and traps go by: its
+// host and the port of the listener, whatever port the client states. As in a URL, the default
+// ports of HTTP and HTTPS are left out. Caddys that share may each listen at another port: there it
+// is the host.
+func (h *Handler) site(x *exchange) string {
+	if h.app.Share != nil {
+		return x.request.Host
+	}
+	port := h.port
+	if port == 0 && h.server != nil {
+		switch local, _ := x.r.Context().Value(http.LocalAddrContextKey).(net.Addr); local := local.(type) {
+		case *net.TCPAddr:
+			port = local.Port
+		case *net.UDPAddr:
+			port = local.Port
+		}
+	}
+	switch host := x.request.Host; {
+	case port == 0 || port == 80 || port == 443 || host == "":
+		return host
+	default:
+		return withPort(host, x.r.Host, port)
+	}
+}
+
+// withPort returns a host with a port: as the client has written it, which costs no allocation,
+// where that says the same.
+func withPort(host, written string, port int) string {
+	var buffer [6]byte
+	end := strconv.AppendInt(append(buffer[:0], ':'), int64(port), 10)
+	if rest, ok := strings.CutPrefix(written, host); ok && rest == string(end) {
+		return written
+	}
+	return host + string(end)
+}
