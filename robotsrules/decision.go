@@ -101,7 +101,8 @@ type Decision struct {
 
 // Decide reports whether the robot may fetch target: path and query as they were on
 // the request line. The method does not matter (the 1996 draft, section 3.2.2).
-// A missing path is /, and a fragment is cut off. /robots.txt is always allowed.
+// A missing path is /, and a fragment is cut off. /robots.txt, without a query, is always
+// allowed.
 // It does not allocate, and the time it takes does not grow with the number of
 // rules without stars.
 func (b *Binding) Decide(target string) Decision {

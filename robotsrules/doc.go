@@ -96,8 +96,8 @@
 // # How a decision is reached
 //
 // The fragment of the target is cut off; a target that does not begin with a
-// slash gets one, so that "" is / and "?x" is /?x. /robots.txt is always
-// allowed, with any query. Then patterns and target are brought to one spelling
+// slash gets one, so that "" is / and "?x" is /?x. /robots.txt, without a
+// query, is always allowed. Then patterns and target are brought to one spelling
 // (RFC 9309, section 2.2.2; the 1996 draft, section 3.2.2), in which a byte is equal
 // to its percent-encoding, in either case of the digits: /caf%c3%a9 is /café, and
 // /%61 is /a. An encoded slash is not a slash, and an encoded star or dollar in a

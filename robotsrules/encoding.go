@@ -84,8 +84,8 @@ func appendCanonical(dst []byte, s string) []byte {
 // maxGrowth is how many bytes one byte can become in canonical text.
 const maxGrowth = 3
 
-// isRobotsTxt reports whether target is /robots.txt, however it is encoded and
-// with any query.
+// isRobotsTxt reports whether target is /robots.txt, however it is encoded, without a
+// query: behind one an application may have any other page.
 func isRobotsTxt(target string) bool {
 	const path = "/robots.txt"
 	rest := strings.TrimPrefix(target, "/")
@@ -104,5 +104,5 @@ func isRobotsTxt(target string) bool {
 		}
 		rest = rest[n:]
 	}
-	return rest == "" || rest[0] == '?' || rest[0] == '#'
+	return rest == "" || rest[0] == '#'
 }

@@ -148,16 +148,10 @@ func (b *budget) exampleOf(s *Shadow, p pattern) string {
 	return ""
 }
 
-// onlyRobotsTxt reports whether a pattern matches nothing but /robots.txt, with
-// or without a query. The target is the one that fewest other patterns match.
+// onlyRobotsTxt reports whether a pattern matches nothing but /robots.txt. The target is the
+// one that fewest other patterns match.
 func (r reading) onlyRobotsTxt(target string) bool {
-	switch r {
-	case readNoRobots1994:
-		return isRobotsTxt(target + "x")
-	case readDraft1996:
-		return false // /robots.txt%3F is another path, equal to "/robots.txt?" in a pattern
-	}
-	return target == "/robots.txt"
+	return r.stars() && target == "/robots.txt" // in the older dialects a pattern is open at its end
 }
 
 // maxCost is how much work one look at a whole file may take. It is counted, not timed, so

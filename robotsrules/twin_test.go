@@ -170,9 +170,8 @@ func (t twinFile) bindingOf(line int, r twinRecord) twinBinding {
 // decide judges a target by the definition of the dialect.
 func (b twinBinding) decide(target string) twinDecision {
 	target = twinTarget(target)
-	path, _, _ := strings.Cut(target, "?")
 	switch {
-	case slices.Equal(octets(robotsrules.RFC9309, path), octets(robotsrules.RFC9309, "/robots.txt")):
+	case slices.Equal(octets(robotsrules.RFC9309, target), octets(robotsrules.RFC9309, "/robots.txt")):
 		return twinDecision{allowed: true} // in every dialect, however it is spelt
 	case b.line == 0:
 		return twinDecision{allowed: true}
