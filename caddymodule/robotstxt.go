@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// serveRobotsTxt answers /robots.txt, or has it answered, and notes who has read which text.
+// serveRobotsTxt has /robots.txt answered, and notes who has read which text.
 func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
 	turn := x.state.join()
 	x.state.save()
@@ -29,10 +29,23 @@ func (h *Handler) serveRobotsTxt(w http.ResponseWriter, next caddyhttp.Handler, 
 			h.observers.noteReading(&kept, version, record, h.prover)
 		}()
 	}
-	if h.settings.serve && h.serveRules(w, x.r, x.request.Host) {
+	return next.ServeHTTP(w, x.r)
+}
+
+// serving answers a request for /robots.txt with the rules of a host or, while there are none, has
+// what stands behind the handler answer it.
+type serving struct {
+	handler *Handler
+	host    string
+	next    caddyhttp.Handler
+}
+
+// ServeHTTP implements caddyhttp.Handler.
+func (s serving) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+	if s.handler.serveRules(w, r, s.host) {
 		return nil
 	}
-	return next.ServeHTTP(w, x.r)
+	return s.next.ServeHTTP(w, r)
 }
 
 // serveRules answers with the text that is enforced, also when it is empty. It returns false

@@ -33,7 +33,10 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	x := exchange{r: r, state: stateOf(r)}
 	h.fill(&x, sent)
-	if x.request.IsChallenge() {
+	if h.settings.serve && x.request.Path == policies.Path {
+		next = serving{h, x.request.Host, next}
+	}
+	if x.request.IsChallenge() || !cameFromClient(r) {
 		return next.ServeHTTP(w, r)
 	}
 	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
@@ -53,7 +56,7 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 // answer passes the request on or refuses it, and notes which.
 func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
 	switch {
-	case x.request.Path == policies.Path:
+	case x.request.IsForRules():
 		return h.serveRobotsTxt(w, next, x)
 	case x.verdict.Kind == enforce.Allowed:
 		return h.serveAllowed(w, next, x)
@@ -142,6 +145,13 @@ func (h *Handler) learnServer(r *http.Request) {
 	o := policies.Origin{Server: server, Name: server.Name(), TLS: r.TLS}
 	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	h.policies.LearnServer(o)
+}
+
+// cameFromClient reports whether r came over a connection. What Caddy itself asks for while it
+// answers another request, as httpInclude of templates does with the headers of the client, came over
+// none: it is part of that answer, which has been judged.
+func cameFromClient(r *http.Request) bool {
+	return r.Context().Value(http.LocalAddrContextKey) != nil || r.Context().Value(http.ServerContextKey) != nil
 }
 
 // isOwnFetch reports whether r is a request that this module makes itself, through the server or

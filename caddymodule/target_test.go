@@ -81,9 +81,10 @@ func TestATargetThatIsNoPathNamesTheRoot(t *testing.T) {
 func TestRobotsTxtIsServedBehindSlashesAndDots(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	for target, want := range map[string]int{
-		"/robots.txt": 200, "//robots.txt": 200, "/././/robots.txt?x": 200, "/../robots.txt": 200, "/%2e/%72obots.txt": 200,
+		"/robots.txt": 200, "//robots.txt": 200, "/././/robots.txt": 200, "/../robots.txt": 200, "/%2e/%72obots.txt": 200,
 		"http://site.example//robots.txt": 200,
-		"/x/../robots.txt":                403, "/.../robots.txt": 403, "/robots.txt/.": 403, "/x/robots.txt": 403, "//robots.txt.bak": 403,
+		"/x/../robots.txt":                403, "/.../robots.txt": 403, "/robots.txt/.": 403, "/x/robots.txt": 403, "//robots.txt.bak": 403, "//x/robots.txt": 403,
+		"/robots.txt?x": 403, "/robots.txt?rest_route=/wp/v2/posts": 403, "//robots.txt?x": 403, "/robots.txt%3Fx": 403, "/robots.txt?": 200,
 	} {
 		if got := th.do(requestLine(t, target)).Code; got != want {
 			t.Errorf("%s: got %d, want %d", target, got, want)

@@ -70,8 +70,18 @@ func likeNginx(target string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
+// likeReference takes a target for a reference to a URL, as new URL(request.url, base) of
+// JavaScript does: two slashes at its beginning, or more, introduce a host.
+func likeReference(target string) string {
+	if rest, ok := strings.CutPrefix(target, "//"); ok {
+		_, path, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+		target = "/" + path
+	}
+	return likeURL(target)
+}
+
 // likeURL resolves "." and ".." before it decodes, and folds no slashes: RFC 3986, 5.2.4,
-// and the URL class of browsers, Node.js and Deno.
+// and the path of the URL class of browsers, Node.js and Deno.
 func likeURL(target string) string {
 	var kept []string
 	parts := strings.Split(target, "/")[1:]
@@ -151,6 +161,9 @@ func startPHP(t *testing.T, root string, routes pages) string {
 		script := fcgi.ProcessEnv(r)["SCRIPT_FILENAME"]
 		if script == filepath.Join(root, "index.php") {
 			target, _, _ := strings.Cut(r.RequestURI, "?")
+			if rest, ok := strings.CutPrefix(target, "//"); ok { // parse_url finds a host
+				_, target, _ = strings.Cut(rest, "/")
+			}
 			path, err := url.PathUnescape(target)
 			if path = "/" + strings.Trim(path, "/"); err != nil || !routes[path] {
 				http.NotFound(w, r)

@@ -105,7 +105,7 @@ func (site *evadedSite) judge(t *testing.T, w *wire, s spelling) (o outcome) {
 			complain("evaded")
 		}
 	case refused && !disallows(served) && served != "":
-		if !slices.ContainsFunc([]string{decodedOnce(target), asAFileServer(target), likeURL(target)}, disallows) {
+		if !slices.ContainsFunc([]string{decodedOnce(target), asAFileServer(target), likeURL(target), likeReference(target)}, disallows) {
 			complain("refused although allowed")
 		}
 	case !refused && err2 == nil && (robot.status != person.status || robot.pageIn() != served):

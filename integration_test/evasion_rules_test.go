@@ -15,15 +15,15 @@ http://shut.test:{$PORT} {
 }
 `
 
-// throughNamedFolder tells whether a target leads through a folder that it names, as
-// /x/../robots.txt does, or goes on behind robots.txt.
-func throughNamedFolder(target string) bool {
+// namesMore reports whether a target names more than robots.txt: a folder that it leads through, as
+// /x/../robots.txt does, or what stands behind, such as a query.
+func namesMore(target string) bool {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return false
 	}
 	before, found := strings.CutSuffix(u.Path, "robots.txt")
-	return !found || strings.Trim(before, "/.") != ""
+	return !found || strings.Trim(before, "/.") != "" || u.RawQuery != ""
 }
 
 func TestTheRulesAreToldInAnySpelling(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTheRulesAreToldInAnySpelling(t *testing.T) {
 		switch {
 		case isRules && robot.body == rules:
 			told++
-		case isRules && !throughNamedFolder(target):
+		case isRules && !namesMore(target):
 			t.Errorf("%q, %s: a person is served the rules, a robot is answered %d", target, s.kinds, robot.status)
 		case !isRules && robot.status == http.StatusOK && robot.body != "": // another host is nobody's site, which Caddy answers so
 			t.Errorf("%q, %s: a robot is served %q", target, s.kinds, robot.body)

@@ -76,7 +76,7 @@ http://php.test:{$PORT} {
 	php_fastcgi {$PHP}
 	file_server
 }
-http://mux.test:{$PORT}, http://nginx.test:{$PORT}, http://url.test:{$PORT}, http://servlets.test:{$PORT} {
+http://mux.test:{$PORT}, http://nginx.test:{$PORT}, http://url.test:{$PORT}, http://reference.test:{$PORT}, http://servlets.test:{$PORT} {
 	robots {
 		source file {$ROOT}/robots.txt
 		serve
@@ -120,11 +120,12 @@ func startEvaded(t *testing.T) *evaded {
 		"ROOT": root, "PHP_ROOT": phpRoot, "PHP": startPHP(t, phpRoot, phpRoutes),
 		"BACKENDS": startBackends(t, map[string]http.Handler{
 			"mux.test": muxOf(evadedPages), "nginx.test": behind(evadedPages, likeNginx),
-			"url.test": behind(evadedPages, likeURL), "servlets.test": behind(evadedPages, likeServlets),
+			"url.test": behind(evadedPages, likeURL), "reference.test": behind(evadedPages, likeReference),
+			"servlets.test": behind(evadedPages, likeServlets),
 		}),
 	})}
 	whole := []string{"/private/page.html", "/open/page.html", "/open/report.pdf", "/open/closed/page.html"}
-	for _, host := range []string{"files.test", "rewritten.test", "nginx.test", "mux.test", "url.test"} {
+	for _, host := range []string{"files.test", "rewritten.test", "nginx.test", "mux.test", "url.test", "reference.test"} {
 		e.sites = append(e.sites, evadedSite{host: host, targets: targets, whole: whole})
 	}
 	e.sites = append(e.sites,

@@ -36,6 +36,7 @@ var kinds = []kind{
 	{"trailing octets", atEnd(".", "/", "//", "%20", "...", "~", "+", "::$DATA", ".%20", "/x", "?.").and(atSlashes("./", " /", "%20/"))},
 	{"case", swappedCase},
 	{"absolute form", absoluteForms},
+	{"host", atStart("//x", "//{host}", "///x.test:80", "//u:p@x", "//private", "//x/..", "//x/y/%2e%2e", "//x?/..", "/%2fx", "/./x")},
 }
 
 // spells returns the spellings of a target that a kind makes.

@@ -63,7 +63,7 @@ func (x *explainer) explain(userAgent string, r *enforce.Request) error {
 	x.say("Who:      %s", describe(who, userAgent, r.Host))
 	x.known(who)
 	x.record(&v)
-	if binding := v.Decision.Binding; binding != nil && v.Denied == "" && r.Path != enforce.RobotsTxt {
+	if binding := v.Decision.Binding; binding != nil && v.Denied == "" && !r.IsForRules() {
 		x.matches(binding, r)
 		x.pace(binding, who)
 	}

@@ -127,7 +127,7 @@ func (r *replay) judge(one *arrival) {
 	}
 	req.At = one.time
 	v := r.engine.Decide(context.Background(), &req, one.who)
-	if req.Path == enforce.RobotsTxt {
+	if req.IsForRules() {
 		v.Decision.Binding = r.engine.Binding(&r.rules.Rules, &v) // which is not looked for to serve it
 	}
 	if !v.IsNoted() {
@@ -137,7 +137,7 @@ func (r *replay) judge(one *arrival) {
 		*r.counts.refused(v.Who.Class)++
 	}
 	e := v.Event()
-	e.Site, e.Version, e.RobotsTxt = r.place, r.rules.Version, req.Path == enforce.RobotsTxt
+	e.Site, e.Version, e.RobotsTxt = r.place, r.rules.Version, req.IsForRules()
 	e.Line, e.Rule = v.Line, v.Rule
 	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, req.Target, rec.Address, rec.Status, r.wholeAddresses
 	r.ledger.Note(&e)

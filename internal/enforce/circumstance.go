@@ -33,7 +33,7 @@ func ofNobody(r *Request, who *crawler.Identity) *crawler.Identity {
 			return strippedBrowser
 		}
 	}
-	if r.Method != "" && r.Method != "GET" && r.Method != "HEAD" {
+	if r.Method != "" && !r.fetches() {
 		return namelessService
 	}
 	return who

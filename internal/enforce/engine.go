@@ -62,15 +62,15 @@ type Readers interface {
 	Fetched(host, robot, class, standing string) (at time.Time, version string)
 }
 
-// Decide decides about the request r of a client that is, by its User-Agent, who. /robots.txt is
-// always allowed.
+// Decide decides about the request r of a client that is, by its User-Agent, who. A request for the
+// rules is always allowed.
 func (e *Engine) Decide(ctx context.Context, r *Request, who *crawler.Identity) (v Verdict) {
 	who = ByCircumstance(r, who)
 	v.Who, v.Host, v.At, v.Counted = who, r.Host, r.At, r.Counted
 	if e.LooksTwice() && who.Class != crawler.Robot {
 		e.lookAgain(ctx, r, &v)
 	}
-	if r.Path != RobotsTxt && e.CanBind(v.Who.Class) {
+	if !r.IsForRules() && e.CanBind(v.Who.Class) {
 		e.judge(ctx, r, &v)
 	}
 	return v
@@ -213,7 +213,11 @@ func (e *Engine) allows(rules *Rules, binding *robotsrules.Binding, r *Request, 
 // decide judges what was asked for in every way a server may read it: it is disallowed if one
 // is, unless an Allow spells it as it was asked for.
 func decide(binding *robotsrules.Binding, r *Request) robotsrules.Decision {
-	decision := binding.Decide(r.Target)
+	target := r.Target
+	if r.Path == RobotsTxt && !r.fetches() {
+		target += "?" // what takes a POST there is an application, and not the robots.txt that rules always allow
+	}
+	decision := binding.Decide(target)
 	if !decision.Allowed() {
 		return decision
 	}
@@ -260,7 +264,7 @@ func (e *Engine) ByRules(rules *Rules, r *Request, who *crawler.Identity) (v Ver
 		return v
 	}
 	binding := e.Binding(rules, &v)
-	if r.Path == RobotsTxt {
+	if r.IsForRules() {
 		v.Decision = binding.Decide(RobotsTxt)
 		return v
 	}

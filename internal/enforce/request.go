@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RobotsTxt is the path of the rules (RFC 9309, section 2.3). It is never judged.
+// RobotsTxt is the path of the rules (RFC 9309, section 2.3).
 const RobotsTxt = "/robots.txt"
 
 // Request is what a decision needs to know of one request, filled once where it comes in. It is
@@ -48,12 +48,21 @@ func (r *Request) header(name string) string {
 // section 8.3).
 const challengePath = "/.well-known/acme-challenge/"
 
+// IsForRules reports whether r fetches /robots.txt: with GET or HEAD, and without a query, behind
+// which an application may have another page. Such a request is never judged.
+func (r *Request) IsForRules() bool {
+	return r.Path == RobotsTxt && r.Query == "" && r.fetches()
+}
+
+// fetches reports whether the method of r fetches something (RFC 9110, section 9.2.1).
+func (r *Request) fetches() bool { return r.Method == "GET" || r.Method == "HEAD" }
+
 // IsChallenge reports whether r asks for the answer to an ACME challenge: with GET or HEAD, without
 // a query, and for one token of the base64url alphabet, so that no server can read the path in
 // another way. Such a request is never judged.
 func (r *Request) IsChallenge() bool {
 	token, ok := strings.CutPrefix(r.Target, challengePath)
-	if !ok || token == "" || r.Method != "GET" && r.Method != "HEAD" {
+	if !ok || token == "" || !r.fetches() {
 		return false
 	}
 	return strings.Trim(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
@@ -117,13 +126,32 @@ func (r *Request) OtherTargets() (all []string) {
 		add(r.encoded(file))
 	}
 	// A server that resolves a URL before it decodes it folds no slashes (RFC 3986, section 5.2.4).
+	byURL := func(path string) {
+		path = resolve(dotsAndHashes.Replace(path), keepSlashes)
+		add(r.withQuery(path))
+		if decoded, err := url.PathUnescape(path); err == nil {
+			add(r.encoded(decoded))
+			add(r.encoded(resolve(decoded, foldSlashes)))
+		}
+	}
 	path, _, _ = strings.Cut(r.Target, "?")
-	path = resolve(dotsAndHashes.Replace(path), keepSlashes)
-	add(r.withQuery(path))
-	if decoded, err := url.PathUnescape(path); err == nil {
-		add(r.encoded(decoded))
+	byURL(path)
+	if behind, ok := behindHost(path); ok {
+		byURL(behind)
 	}
 	return all
+}
+
+// behindHost returns what a path is to an application that takes it for a reference to a URL: two
+// slashes at its beginning introduce a host (RFC 3986, section 4.2). So do PHP's parse_url and the
+// URL class of JavaScript, which skips further slashes too.
+func behindHost(path string) (behind string, ok bool) {
+	rest, ok := strings.CutPrefix(path, "//")
+	if !ok {
+		return "", false
+	}
+	_, behind, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	return "/" + behind, true
 }
 
 // dotsAndHashes decodes dots, which are the same as encoded ones to whoever resolves a URL
