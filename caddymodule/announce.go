@@ -118,7 +118,7 @@ func (s *announcer) timeGates() string {
 	var buffer [256]byte
 	text := buffer[:0]
 	var gates [4]string
-	for _, base := range s.rules.Compiled.TimeGates(gates[:0], s.host, s.target) {
+	for _, base := range s.rules.AppendTimeGates(gates[:0], s.host, s.target) {
 		longer := policies.AppendLink(text, "timegate", base, original)
 		if len(longer) > policies.MaxLinks {
 			break

@@ -2,6 +2,8 @@ package integration
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -178,16 +180,57 @@ http://:{$PORT} {
 	c.expect(t, "", "/about", bingbot, 200)
 }
 
-func TestRobotsTxtElsewhereIsFollowedOverHTTP(t *testing.T) {
+func TestATenantLeadsNobodyIntoTheServersNetwork(t *testing.T) {
+	t.Parallel()
+	secret := newVisited(t)
+	port := strings.TrimPrefix(secret.URL, "http://127.0.0.1")
+	// What a tenant's robots.txt redirects to, by the tenant's host.
+	places := map[string]string{
+		"a.test": "127.0.0.1", "b.test": "localhost", "c.test": "[::1]", "d.test": "0.0.0.0", "e.test": "[::ffff:127.0.0.1]", "f.test": "127.0.0.2",
+	}
+	tenants := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if host, _, _ := net.SplitHostPort(r.Host); r.URL.Path == "/robots.txt" {
+			http.Redirect(w, r, "http://"+places[host]+port+"/latest/meta-data/", http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, "page")
+	}))
+	t.Cleanup(tenants.Close)
 	c := start(t, `
 http://:{$PORT} {
-	robots
+	robots {
+		announce sitemap license timegate
+	}
+	reverse_proxy {$TENANTS}
+}
+http://owner.test:{$PORT} {
+	robots {
+		source url {$UPSTREAM}/robots.txt
+	}
 	redir /robots.txt {$UPSTREAM}/robots.txt
 	respond "served"
 }
-`, map[string]string{"UPSTREAM": strings.Replace(application(t).URL, "127.0.0.1", "localhost", 1)})
-	c.expect(t, "site.test", "/private/page", bingbot, 403)
-	c.expect(t, "site.test", "/page", bingbot, 200)
+`, map[string]string{
+		"TENANTS":  strings.TrimPrefix(tenants.URL, "http://"),
+		"UPSTREAM": strings.Replace(application(t).URL, "127.0.0.1", "localhost", 1),
+	})
+	for host, place := range places {
+		for _, agent := range []string{bingbot, chrome} {
+			a := c.expect(t, host, "/private/page", agent, 200)
+			if link := a.header.Get("Link"); link != "" {
+				t.Errorf("%s for %q: got Link %q, want none", host, agent, link)
+			}
+		}
+		c.log.wait(t, "the log says what to write", c.ended, message(msgNeverLoaded), field("host", host), func(l line) bool {
+			return strings.Contains(l.text("error"), "write source url http://"+place+port+"/latest/meta-data/")
+		})
+	}
+	if came := secret.drain(); len(came) > 0 {
+		t.Errorf("what is internal was asked for by %q", came)
+	}
+	// What the owner names is followed anywhere.
+	c.expect(t, "owner.test", "/private/page", bingbot, 403)
+	c.expect(t, "owner.test", "/page", bingbot, 200)
 }
 
 const fileSite = `

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"crypto/rand"
+	"net/http"
 	"net/netip"
 	"sync"
 
@@ -23,6 +24,7 @@ type Cache struct {
 	// tests, and must not change while the cache is in use.
 	IsPublic func(netip.Addr) bool
 
+	outside  *http.Client // connects to public addresses alone; tests have one that does not
 	library  library
 	lastGood *table[*Document]   // by Loader.documentKey
 	history  *table[*remembered] // by Loader.Key
@@ -36,6 +38,7 @@ type Cache struct {
 // NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
+		outside:  publicClient,
 		library:  newLibrary(),
 		lastGood: newTable[*Document](maxHosts, maxHostText),
 		history:  newTable[*remembered](maxHosts, maxHostText),

@@ -25,6 +25,8 @@ type Document struct {
 
 	Lifetime time.Duration // how long it says it stays fresh; 0: it does not say
 	Since    time.Time     // when this text was answered first
+
+	foreign bool // the site redirected to another host, which answered
 }
 
 // isKnown reports whether a source has given the document, which may be nil.
@@ -32,7 +34,7 @@ func (doc *Document) isKnown() bool { return doc != nil && !doc.page }
 
 // sameRules reports whether two documents, either of which may be nil, make the same rules.
 func sameRules(a, b *Document) bool {
-	return a == b || a != nil && b != nil && a.Text == b.Text && a.Forbidden == b.Forbidden
+	return a == b || a != nil && b != nil && a.Text == b.Text && a.Forbidden == b.Forbidden && a.foreign == b.foreign
 }
 
 // ReadFile reads at most limit bytes of a file, and one more to show that there are more. A file

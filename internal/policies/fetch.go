@@ -47,21 +47,23 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 func publicTransport() *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Control: ipranges.RefusePrivate}).DialContext
+	transport.Proxy = nil // or nobody would see the address that is connected to
 	return transport
 }
 
 // Fetch loads at most limit bytes over HTTP, and one more to show that there are more, following
 // redirects; last is what the address gave before, if anything.
 func (c *Cache) Fetch(ctx context.Context, address string, limit int, last *Document, now time.Time) (Document, error) {
-	return c.fetch(ctx, address, limit, maxRedirects, last, now)
+	return c.fetch(ctx, httpClient, address, limit, maxRedirects, last, now)
 }
 
-// fetch is Fetch with at most so many hops.
-func (c *Cache) fetch(ctx context.Context, address string, limit, hops int, last *Document, now time.Time) (Document, error) {
+// fetch is Fetch with at most so many hops, the first of them by a client.
+func (c *Cache) fetch(
+	ctx context.Context, client *http.Client, address string, limit, hops int, last *Document, now time.Time,
+) (Document, error) {
 	// By the mark we know our own request, should the address lead back to this server.
 	mark, end := c.mark()
 	defer end()
-	client := httpClient
 	for ; ; hops-- {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -86,7 +88,7 @@ func (c *Cache) fetch(ctx context.Context, address string, limit, hops int, last
 		}
 		if c.isPublic(a.from) {
 			// A server out there must not choose what is fetched in the network in here.
-			client = publicClient
+			client = c.outside
 		}
 		address = next.String()
 	}

@@ -21,7 +21,8 @@ func TestARedirectFromThePublicInternetLeadsIntoNoOtherNetwork(t *testing.T) {
 	defer outside.Close()
 	for name, public := range map[string]bool{"from inside": false, "from outside": true} {
 		asked = 0
-		cache := &Cache{IsPublic: func(netip.Addr) bool { return public }}
+		cache := NewCache()
+		cache.IsPublic = func(netip.Addr) bool { return public }
 		doc, err := cache.Fetch(t.Context(), outside.URL, 1000, nil, time.Now())
 		switch {
 		case !public && (err != nil || doc.Text != closedSite || asked != 1):

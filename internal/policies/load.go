@@ -167,7 +167,7 @@ func (l *Loader) compile(s *Site) (rules *Rules, fresh bool) {
 		return p.Rules, false
 	}
 	var parts []robotsrules.Part
-	denied := ""
+	var from provenance
 	for i, doc := range s.documents {
 		if doc == nil {
 			continue
@@ -175,20 +175,21 @@ func (l *Loader) compile(s *Site) (rules *Rules, fresh bool) {
 		src := l.cfg.Sources[i]
 		parts = append(parts, robotsrules.Part{Name: src.title(s.host), Text: doc.Text, OnlyDisallowAll: src.OnlyDisallowAll})
 		if !src.OnlyDisallowAll {
-			denied = cmp.Or(denied, deniedBy(doc, l.cfg.Reading.Dialect))
+			from.denied = cmp.Or(from.denied, deniedBy(doc, l.cfg.Reading.Dialect))
 		}
+		from.foreign = from.foreign || doc.foreign
 	}
 	text, notes := robotsrules.Join(parts, l.cfg.Reading)
-	return l.cache.library.compile(text, notes, denied, whole(l.cfg.Reading, text), l.cfg.Match)
+	return l.cache.library.compile(text, notes, from, whole(l.cfg.Reading, text), l.cfg.Match)
 }
 
 // unreachable returns the rules that hold while none could be loaded.
 func (l *Loader) unreachable() *Rules {
-	denied := ""
+	var from provenance
 	if l.cfg.DenyUnknown {
-		denied = deniedUnreachable
+		from.denied = deniedUnreachable
 	}
-	rules, _ := l.cache.library.compile("", nil, denied, l.cfg.Reading, l.cfg.Match)
+	rules, _ := l.cache.library.compile("", nil, from, l.cfg.Reading, l.cfg.Match)
 	return rules
 }
 

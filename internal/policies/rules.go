@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -25,6 +26,9 @@ type Rules struct {
 
 	// SitemapLinks and LicenseLinks are links to what the file names, as one Link header each.
 	SitemapLinks, LicenseLinks string
+
+	// hidden are the time gates that are not to be told of.
+	hidden []string
 }
 
 // RuleCount returns how many Allow and Disallow lines the text has.
@@ -66,7 +70,7 @@ func whole(reading robotsrules.Options, text string) robotsrules.Options {
 // Compile returns the rules of a document. The same text, compiled in the same way,
 // gives the same rules, as long as somebody has them.
 func (c *Cache) Compile(doc Document, reading robotsrules.Options, match robotsrules.Match) *Rules {
-	rules, _ := c.library.compile(doc.Text, nil, deniedBy(&doc, reading.Dialect), reading, match)
+	rules, _ := c.library.compile(doc.Text, nil, provenance{denied: deniedBy(&doc, reading.Dialect), foreign: doc.foreign}, reading, match)
 	return rules
 }
 
@@ -83,7 +87,13 @@ type libraryKey struct {
 	notes   [sha256.Size]byte
 	reading robotsrules.Options
 	match   robotsrules.Match
-	denied  string
+	from    provenance
+}
+
+// provenance is what rules depend on besides the text.
+type provenance struct {
+	denied  string // why everything is disallowed, "" if it is not
+	foreign bool   // part of the text is another host's, to which the site has only redirected
 }
 
 func newLibrary() library { return library{rules: make(map[libraryKey]weak.Pointer[Rules])} }
@@ -91,9 +101,9 @@ func newLibrary() library { return library{rules: make(map[libraryKey]weak.Point
 // compile returns the rules of a text, and whether it had to be compiled. Notes are diagnostics
 // that its lines do not show.
 func (lib *library) compile(
-	text string, notes []robotsrules.Diagnostic, denied string, reading robotsrules.Options, match robotsrules.Match,
+	text string, notes []robotsrules.Diagnostic, from provenance, reading robotsrules.Options, match robotsrules.Match,
 ) (rules *Rules, fresh bool) {
-	key := libraryKey{text: sha256.Sum256([]byte(text)), reading: reading, match: match, denied: denied}
+	key := libraryKey{text: sha256.Sum256([]byte(text)), reading: reading, match: match, from: from}
 	if len(notes) > 0 {
 		key.notes = sha256.Sum256(fmt.Append(nil, notes))
 	}
@@ -108,15 +118,18 @@ func (lib *library) compile(
 	// compile the same text at once, both results are right.
 	file := robotsrules.Parse([]byte(text), reading)
 	compiled := robotsrules.Compile(file, match)
-	rules = &Rules{
-		Text:         text,
-		File:         file,
-		Diagnostics:  diagnostics(file, notes),
-		States:       statementsOf(file, compiled),
-		SitemapLinks: linksTo("sitemap", compiled.Sitemaps()),
-		LicenseLinks: linksTo("license", compiled.Licenses()),
+	sitemaps, licenses := compiled.Sitemaps(), compiled.Licenses()
+	rules = &Rules{Text: text, File: file, Diagnostics: diagnostics(file, notes), States: statementsOf(file, compiled)}
+	if from.foreign {
+		sitemaps, licenses = slices.DeleteFunc(slices.Clone(sitemaps), isInternal), slices.DeleteFunc(slices.Clone(licenses), isInternal)
+		for _, gate := range file.TimeGates {
+			if isInternal(gate.URL) {
+				rules.hidden = append(rules.hidden, gate.URL)
+			}
+		}
 	}
-	rules.Compiled, rules.Version, rules.Denied = compiled, hex.EncodeToString(key.text[:8]), denied
+	rules.SitemapLinks, rules.LicenseLinks = linksTo("sitemap", sitemaps), linksTo("license", licenses)
+	rules.Compiled, rules.Version, rules.Denied = compiled, hex.EncodeToString(key.text[:8]), from.denied
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	lib.rules[key] = weak.Make(rules)

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
 // ownFetchKey marks, in a request's context, a request that we put through our own server.
@@ -81,7 +83,7 @@ func (o *Origin) connection(host string) *tls.ConnectionState {
 }
 
 // fetchOwn loads what this server answers to GET /robots.txt on a host. Redirects to the same
-// host go through the server again, others over HTTP.
+// host go through the server again, others over HTTP to public addresses.
 func (l *Loader) fetchOwn(ctx context.Context, s *Site, last *Document) (Document, error) {
 	o := l.origin.Load()
 	if o == nil {
@@ -107,10 +109,22 @@ func (l *Loader) fetchOwn(ctx context.Context, s *Site, last *Document) (Documen
 			return Document{}, errRedirect
 		}
 		if !strings.EqualFold(next.Hostname(), address.Hostname()) {
-			return l.cache.fetch(ctx, next.String(), l.cfg.Reading.MaxBytes, hops-1, last, l.cfg.Now())
+			return l.fetchElsewhere(ctx, next, hops-1, last)
 		}
 		address = next
 	}
+}
+
+// fetchElsewhere loads what this site's robots.txt redirects to on another host. Whoever serves the
+// site need not be the owner of this server, and must not choose what is fetched in its network.
+func (l *Loader) fetchElsewhere(ctx context.Context, address *url.URL, hops int, last *Document) (Document, error) {
+	doc, err := l.cache.fetch(ctx, l.cache.outside, address.String(), l.cfg.Reading.MaxBytes, hops, last, l.cfg.Now())
+	if errors.Is(err, ipranges.ErrNotPublic) {
+		place := url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path, RawPath: address.RawPath}
+		return Document{}, fmt.Errorf("redirects to another host: %w; if it is to be followed, write source url %s", err, place.String())
+	}
+	doc.foreign = true
+	return doc, err
 }
 
 // throughServer puts a GET for address through the server and waits for the answer, no longer

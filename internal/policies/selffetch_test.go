@@ -2,9 +2,12 @@ package policies
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,9 +30,60 @@ func TestARedirectToAnotherHostGoesOverHTTP(t *testing.T) {
 	}))
 	defer elsewhere.Close()
 	ts = newTestSite(t, http.RedirectHandler(elsewhere.URL+"/r.txt", http.StatusFound))
+	ts.cache.outside = httpClient
 	ts.expect(t, "redirected", true)
 	if agent != FetcherName || !marked {
 		t.Errorf("our request says %q, marked %t; want %q and true", agent, marked, FetcherName)
+	}
+}
+
+func TestARedirectToAnotherHostLeadsToPublicAddressesOnly(t *testing.T) {
+	asked := 0
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, closedSite)
+	}))
+	defer inside.Close()
+	port := inside.URL[strings.LastIndexByte(inside.URL, ':'):]
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]", "169.254.169.254", "10.255.255.1"} {
+		ts := newTestSite(t, http.RedirectHandler("http://user:secret@"+host+port+"/r.txt?token=secret", http.StatusFound))
+		ts.loadNow()
+		if asked != 0 || ts.site.Policy().Loaded {
+			t.Fatalf("%s: got %d requests, loaded %t; want none", host, asked, ts.site.Policy().Loaded)
+		}
+		told := fmt.Sprint(ts.log.All())
+		if host != "127.1" && !strings.Contains(told, "write source url http://"+host+port+"/r.txt") || strings.Contains(told, "user:secret") {
+			t.Errorf("%s: log: %s", host, told)
+		}
+	}
+}
+
+func TestWhatAnotherHostSaysTellsOfNoInternalAddress(t *testing.T) {
+	elsewhere := httptest.NewServer(text(`Sitemap: https://other.example/a.xml
+Sitemap: http://10.0.0.5/b.xml
+Sitemap: http://127.1:8080/c.xml
+Sitemap: http://redis/d.xml
+License: http://metadata.google.internal/
+TimeGate: http://[::1]/
+Archived: *
+TimeGate: https://archive.example/
+Archived: *
+`))
+	defer elsewhere.Close()
+	ts := newTestSite(t, http.RedirectHandler(elsewhere.URL+"/r.txt", http.StatusFound))
+	ts.cache.outside = httpClient
+	ts.loadNow()
+	rules := ts.site.Policy().Rules
+	gates := rules.AppendTimeGates(nil, "site.example", "/page")
+	if rules.SitemapLinks != `<https://other.example/a.xml>; rel="sitemap"` || rules.LicenseLinks != "" || !slices.Equal(gates, []string{"https://archive.example/"}) {
+		t.Errorf("told: %s %s %q", rules.SitemapLinks, rules.LicenseLinks, gates)
+	}
+	// The same text of the site's own is the site's to answer for.
+	own := newTestSite(t, text(rules.Text))
+	own.loadNow()
+	rules = own.site.Policy().Rules
+	if !strings.Contains(rules.SitemapLinks, "10.0.0.5") || len(rules.AppendTimeGates(nil, "site.example", "/page")) != 2 {
+		t.Errorf("told of its own: %s", rules.SitemapLinks)
 	}
 }
 

@@ -1,8 +1,11 @@
 package policies
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -48,6 +51,22 @@ func AppendLink(text []byte, relation, base string, rest []byte) []byte {
 	}
 	text = append(append(append(text, '<'), base...), rest...)
 	return append(append(append(text, `>; rel="`...), relation...), '"')
+}
+
+// isInternal reports whether a URL leads to no host of the public internet.
+func isInternal(address string) bool {
+	u, err := url.Parse(address)
+	return err != nil || !ipranges.IsPublicHost(u.Hostname())
+}
+
+// AppendTimeGates appends the time gates that answer for a resource, as
+// [robotsrules.Policy.TimeGates] does, without those that are not to be told of.
+func (rs *Rules) AppendTimeGates(dst []string, host, target string) []string {
+	dst = rs.Compiled.TimeGates(dst, host, target)
+	if len(rs.hidden) == 0 {
+		return dst
+	}
+	return slices.DeleteFunc(dst, func(gate string) bool { return slices.Contains(rs.hidden, gate) })
 }
 
 // linksTo returns links of one relation to all targets, as far as there is room.

@@ -3,8 +3,13 @@ package ipranges
 import (
 	"errors"
 	"net/netip"
+	"slices"
+	"strings"
 	"syscall"
 )
+
+// ErrNotPublic is what RefusePrivate returns.
+var ErrNotPublic = errors.New("its address is not a public one")
 
 // RefusePrivate is a net.Dialer's Control that connects to public addresses only. It sees the
 // address that a name resolved to, so that no name can point a fetch into this server's own
@@ -12,16 +17,17 @@ import (
 func RefusePrivate(_, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !IsPublic(ap.Addr()) {
-		return errors.New("its address is not a public one")
+		return ErrNotPublic
 	}
 	return nil
 }
 
 // notPublic are the networks that the methods of netip.Addr do not know as special (the IANA
-// special-purpose address registries).
+// special-purpose address registries, and one address that no registry has).
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
-	netip.MustParsePrefix("100.64.0.0/10"), // carrier-grade NAT
+	netip.MustParsePrefix("100.64.0.0/10"),    // carrier-grade NAT
+	netip.MustParsePrefix("168.63.129.16/32"), // what Azure serves to its own machines
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"),
@@ -57,4 +63,25 @@ func IsPublic(addr netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// privateNames are the ends of names that no public server has: of RFC 6761, 6762 and 8375, the one
+// that ICANN keeps for private use, and those in use that it does not give out.
+var privateNames = []string{
+	".localhost", ".local", ".internal", ".home.arpa", ".lan", ".intranet", ".private", ".corp", ".home",
+}
+
+// IsPublicHost reports whether a host, as in a URL and without its port, may be one of the public
+// internet: an address that is public, or a name that is not known to be of a private network. An
+// IPv4 address in another form than four decimal numbers is none of these.
+func IsPublicHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return IsPublic(addr)
+	}
+	dot := strings.LastIndexByte(host, '.')
+	if dot <= 0 || '0' <= host[dot+1] && host[dot+1] <= '9' { // what browsers read as numbers ends in one
+		return false
+	}
+	return !slices.ContainsFunc(privateNames, func(end string) bool { return strings.HasSuffix(host, end) })
 }

@@ -22,6 +22,8 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 		"192.168.1.1":            false,
 		"100.64.0.1":             false,
 		"169.254.169.254":        false,
+		"168.63.129.16":          false, // Azure's own
+		"168.63.129.17":          true,
 		"192.0.0.170":            false,
 		"192.0.2.1":              false,
 		"198.18.0.1":             false,
@@ -55,5 +57,20 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 	}
 	if IsPublic(netip.Addr{}) || RefusePrivate("tcp", "nonsense", nil) == nil {
 		t.Error("what is no address passes for a public one")
+	}
+}
+
+func TestHostsThatMayBePublic(t *testing.T) {
+	for host, want := range map[string]bool{
+		"example.com": true, "www.example.co.uk.": true, "8.8.8.8": true, "2606:4700::1111": true, "xn--fiq.example": true,
+		"internal.example.com": true, "local.example": true, "10.example": true,
+		"": false, ".": false, ".com": false, "localhost": false, "LOCALHOST.": false, "a.localhost": false, "redis": false,
+		"printer.local": false, "metadata.google.internal": false, "nas.home.arpa": false, "wiki.corp": false,
+		"127.0.0.1": false, "127.0.0.1.": false, "10.0.0.1": false, "::1": false, "::ffff:10.0.0.1": false, "fe80::1%eth0": false,
+		"127.1": false, "2130706433": false, "0x7f.1": false, "0x7f000001": false, "0177.0.0.1": false, "8.8.0x808": false,
+	} {
+		if got := IsPublicHost(host); got != want {
+			t.Errorf("IsPublicHost(%q) = %t, want %t", host, got, want)
+		}
 	}
 }
