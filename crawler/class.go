@@ -38,8 +38,8 @@ func (a *agent) class(userAgent string) Class {
 		return Service
 	case a.isBrowser(found):
 		return Browser
-	case bytes.Contains(a.lower, []byte("fetch")):
-		return App // a library of that name; where it is a robot's word, it was found above
+	case bytes.Contains(a.lower, []byte("fetch")), bytes.Contains(a.lower, []byte("spider")):
+		return App // an exception of words.txt: otherwise the word was found above
 	case found&(personMark|programMark) == 0 && mssola(userAgent).Bot():
 		return Robot
 	default:
@@ -48,11 +48,12 @@ func (a *agent) class(userAgent string) Class {
 }
 
 // wordsCount reports whether a robot's word or a trade word, of which some were found, says that
-// a is a robot. Nobody's app is one for its name: of programs that are made of a browser no word
-// counts, of browsers of handsets and apps of desktops no trade word.
+// a is a robot. Nobody's app is one for its name: of programs that are made of a browser, and of
+// apps of handsets that hold one, no word counts, of browsers of handsets and apps of desktops no
+// trade word.
 func (a *agent) wordsCount(found mark) bool {
 	switch {
-	case a.browserShaped && found&shellMark != 0:
+	case a.browserShaped && found&shellMark != 0, a.isWebView():
 		return false
 	case found&robotWord != 0:
 		return true
@@ -77,16 +78,26 @@ func (a *agent) isHandsetApp() bool {
 // hold one put their own name behind it, and some the address of their support, so there a
 // trade word counts only beside an e-mail address, and the other way round.
 func (a *agent) isHandsetBrowser() bool {
-	if !a.browserShaped || a.platforms.n == 0 {
-		return false
-	}
-	inside := a.lower[a.platforms.at[0].from:a.platforms.at[0].to]
-	for _, name := range [...]string{"android", "iphone", "ipad", "ipod"} {
-		if bytes.Contains(inside, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return a.onPlatform("android") || a.isApples()
+}
+
+// isWebView reports whether a is the browser inside of an app: Android says so, and Apple's
+// handsets leave out Safari.
+func (a *agent) isWebView() bool {
+	return a.onPlatform("android") && a.onPlatform("; wv)") ||
+		a.isApples() && bytes.Contains(a.lower, []byte("mobile/")) && !bytes.Contains(a.lower, []byte("safari"))
+}
+
+// isApples reports whether a is shaped like a browser of one of Apple's handsets.
+func (a *agent) isApples() bool {
+	return a.onPlatform("iphone") || a.onPlatform("ipad") || a.onPlatform("ipod")
+}
+
+// onPlatform reports whether a is shaped like a browser and its first platform comment has text
+// in it.
+func (a *agent) onPlatform(text string) bool {
+	return a.browserShaped && a.platforms.n > 0 &&
+		bytes.Contains(a.lower[a.platforms.at[0].from:a.platforms.at[0].to], []byte(text))
 }
 
 // robotAmongPlatform reports whether one platform comment of a browser holds both a robot's

@@ -22,7 +22,8 @@
 //
 // An app of a handset (CFNetwork, Dalvik, okhttp) and a game (Unity, Unreal) are not asked for
 // these words unless they also give an address: games are called iRobot. Nor are programs of the
-// desktop that are made of a browser (Electron, Qt WebEngine). In the browser of a handset a word
+// desktop that are made of a browser (Electron, Qt WebEngine), and browsers inside of apps
+// (Android's WebView, Apple's without Safari). In the browser of a handset a word
 // for what robots do (survey, checker), or an e-mail address, needs the other beside it, and in an
 // app of the desktop such a word needs an address.
 //
