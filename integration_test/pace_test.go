@@ -214,6 +214,32 @@ func TestDefaultPaceHoldsThoseWhoseRecordStatesNone(t *testing.T) {
 	}
 }
 
+func TestMadeUpNamesGetThePaceOfOne(t *testing.T) {
+	t.Parallel()
+	c := startWith(t, proxied+pacedSites, nil)
+	served := func(address string) (n int) {
+		for i := range 50 {
+			q := request{host: "default.test", path: "/page", agent: fmt.Sprintf("MadeUp%dBot/1.0", i)}
+			if a := c.ask(t, q.from(address)); a.status == 200 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, address := range []string{personal, realAddress, "2001:db8:7::1"} {
+		if got := served(address); got != 1 {
+			t.Errorf("of 50 names from %s: %d were served, want 1", address, got)
+		}
+	}
+	if got := served("2001:db8:7::2"); got != 0 {
+		t.Errorf("of 50 names from an address of the same /64: %d were served, want none", got)
+	}
+	c.expectFrom(t, personal, "default.test", "/page", "", 429, "")
+	c.expectFrom(t, personal, "default.test", "/page", bingbot, 200, "page")
+	c.expectFrom(t, personal, "default.test", "/page", "QuickBot/1.0", 200, "page")
+	c.expectFrom(t, personal, "default.test", "/page", chrome, 200, "page")
+}
+
 func TestDisallowedPagesAtAPaceHaveABudgetOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := start(t, pacedSites, nil)

@@ -2,8 +2,10 @@ package enforce
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -92,25 +94,33 @@ func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (re
 	if !ok {
 		return ratelimit.Result{}, false
 	}
+	if d.throttled {
+		key.Standing = "disallowed " + key.Standing
+	}
 	q := ratelimit.Request{
-		Key:   key,
+		Key: key, Group: e.group(ctx, r, v, key),
 		Limit: ratelimit.PerPeriod(d.rate.Documents, d.rate.Period),
 		Line:  d.rate.Line, Rule: d.rate.Text,
 	}
-	if d.throttled {
-		q.Key.Standing = "disallowed " + q.Key.Standing
+	apart := d.throttled || d.do == Wait
+	if hasNetworkBudget(v) {
+		client := e.client(ctx, r)
+		if client.IsNobody() {
+			return ratelimit.Result{}, false
+		}
+		q.Key.Robot += " from " + client.String()
+		apart = true // who is banned goes by its name and, apart from that, its address
 	}
 	if d.do == Wait && r.CanWait && e.Queue != nil && !e.Observe {
 		return e.Queue.Hold(ctx, q)
 	}
-	apart := d.throttled || d.do == Wait
 	if !apart && d.do == Refuse {
 		if address, ok := e.banAddress(ctx, r, v); ok {
 			q.Ban, q.Address = e.Ban, address
 		}
 	}
 	// An error would mean a store that could not be asked, and refuses nobody.
-	result, _ = e.Limiter.Take(ctx, q, r.At)
+	result, _ = ratelimit.Judge(ctx, e.Limiter, q, r.At)
 	return result, apart
 }
 
@@ -131,8 +141,34 @@ func (e *Engine) tooFast(ctx context.Context, r *Request, v *Verdict, d demand, 
 	}
 }
 
-// budget is whose pace a request counts against: one for each robot of a host, however many
-// addresses it comes from. A client without a robot's name is its network; not ok is one that
+// hasNetworkBudget reports whether each network of clients that go by this name has a budget of its
+// own: an app or a service is many people's, where a robot is one.
+func hasNetworkBudget(v *Verdict) bool {
+	return v.Who.Key != "" && v.Who.Class != crawler.Robot
+}
+
+// group is the second budget that a request draws on: that of its network, under a name which
+// neither robots.txt nor the catalogue has. There are as many such names as somebody makes up, and
+// so they are held together; a crawler that is known keeps one budget over its many addresses. The
+// zero Key is none: a name that is known, or a client that cannot be told from others.
+func (e *Engine) group(ctx context.Context, r *Request, v *Verdict, key ratelimit.Key) ratelimit.Key {
+	if v.Who.Key == "" || v.Proof.IsVerified() || strings.EqualFold(v.Decision.Binding.Token(), v.Who.Key) {
+		return ratelimit.Key{}
+	}
+	if _, ok := crawler.WellKnown(v.Who.Key); ok {
+		return ratelimit.Key{}
+	}
+	client := e.client(ctx, r)
+	client.userAgent = "" // or each name would be a network
+	key.Robot = client.String()
+	if key.Robot == "" {
+		return ratelimit.Key{}
+	}
+	return key
+}
+
+// budget is whose pace a request counts against, and whose a ban is: one for each robot of a host,
+// however many addresses it comes from. A client without a robot's name is its network; not ok is one that
 // cannot be told from others, which has no pace to keep. Nobody uses up a verified robot's limit by
 // taking its name.
 func (e *Engine) budget(ctx context.Context, r *Request, v *Verdict) (key ratelimit.Key, ok bool) {
