@@ -257,7 +257,8 @@ func (s *started) next() []func() {
 type Share struct {
 	// The Redis or Valkey, as a URL: redis://, rediss:// (TLS) or unix://, with user,
 	// password and database where there are any, and with further nodes of a cluster as
-	// `addr` in its query. Placeholders such as {env.REDIS_URL} are replaced.
+	// `addr` in its query; or Sentinels, as redis+sentinel://host1:26379,host2:26379/mymaster.
+	// With TLS, `ca_file` in the query names authorities to trust. Placeholders such as {env.REDIS_URL} are replaced.
 	URL string `json:"url"`
 
 	// How long a request waits for an answer, from 1ms to 10s. Default: 50ms.

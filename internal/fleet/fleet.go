@@ -3,11 +3,9 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,8 +18,8 @@ import (
 // Fleet is a store that is shared with other Caddys. While it is slow or gone, this Caddy goes on
 // with what it knows itself. A Fleet is made by [Open] and safe for concurrent use.
 type Fleet struct {
-	// Place is where the store is, without user and password: the host and port of its URL, or
-	// the path of its socket.
+	// Place is where the store is, without user and password: the host and port of its URL,
+	// the path of its socket, or the addresses of the Sentinels that know it.
 	Place string
 
 	// Limiter judges paces and bans, by the store or, while that is lost, by this process.
@@ -47,12 +45,8 @@ func Open(address string, timeout time.Duration, memory *ratelimit.Memory, p *Pu
 	if err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, errors.Join(err, store.Close()) // redis.Open has parsed it, so this cannot be
-	}
 	ctx, stop := context.WithCancel(context.Background())
-	f := &Fleet{Place: cmp.Or(u.Host, u.Path), store: store, publisher: p, stop: stop, done: make(chan struct{})}
+	f := &Fleet{Place: store.Place(), store: store, publisher: p, stop: stop, done: make(chan struct{})}
 	f.Logs.Add(log)
 	f.Limiter = ratelimit.NewFailover(store, memory, f.report)
 	f.member = &member{board: store, lost: f.Limiter.Down, log: f.Logs.Get}

@@ -117,7 +117,7 @@ func (s *boardServer) checkRewritten(t *testing.T, what string) {
 // store returns a Store that speaks to s without a network.
 func (s *boardServer) store(tb testing.TB) *Store {
 	tb.Helper()
-	o, err := options(&url.URL{Scheme: "redis", Host: "board"})
+	o, err := options(&url.URL{Scheme: "redis", Host: "board"}, false)
 	if err != nil {
 		tb.Fatal(err)
 	}

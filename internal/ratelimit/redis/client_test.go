@@ -11,6 +11,7 @@ func TestOpenDoesNotConnect(t *testing.T) {
 	begun := time.Now()
 	for _, url := range []string{
 		"redis://192.0.2.1", "rediss://user:pw@192.0.2.1:1", "unix:///nowhere/redis.sock",
+		"redis+sentinel://:pw@192.0.2.1,[2001:db8::1]:1/mymaster/2?sentinel_password=pw", "rediss+sentinel://192.0.2.1/my%2Fmaster",
 		"redis://192.0.2.1?addr=192.0.2.2:6379", "redis://[2001:db8::1]:6379/1?pool_size=2",
 	} {
 		store, err := Open(url, Options{})
@@ -38,6 +39,8 @@ func TestURLThatIsNone(t *testing.T) {
 		"redis://:%geheim@host", "redis://:geheim@host:port", "redis://:geheim@ho st", "redis:geheim@host", "geheim@host:6379",
 		"redis://:geheim@host/0?addr=x:1&unknown=1", "redis://:geheim@host/0?pool_size=x", "unix://", "://geheim", "redis://:geheim@host/0?db=geheim@",
 		"redis://host:1:geheim", "redis://:gehe[im@host",
+		"redis+sentinel://", "redis+sentinel://a,,b/m", "redis+sentinel://:geheim@a,b:port/m", "redis+sentinel://:gehe/im@a,b/m", "redis+sentinel://a/m/x",
+		"unix+sentinel://a/m", "redis+sentinel://a/m?sentinel_password=geheim@x", "redis+sentinel://:%geheim@a/m", "redis+sentinel://a/m?master_name=m",
 	} {
 		store, err := Open(url, Options{})
 		if err == nil {
@@ -84,6 +87,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add("redis://user:", "geheim", "@host:6379/0")
 	f.Add("redis://:", "a/b?c#d@e%2F", "@host?addr=other")
 	f.Add("unix://:", "geheim", "@/path?db=1")
+	f.Add("redis+sentinel://user:", "geheim", "@a:1,b:2/mymaster/0?sentinel_password=x")
 	f.Fuzz(func(t *testing.T, before, secret, after string) {
 		store, err := Open(before+secret+"@"+after, Options{})
 		if err == nil {

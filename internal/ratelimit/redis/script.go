@@ -59,7 +59,7 @@ const evalSHA = "evalsha"
 
 // run runs a script with args as they are where the server knows it.
 func (s *Store) run(ctx context.Context, script script, args []any) (any, error) {
-	return s.runOn(ctx, s.client, script, args)
+	return s.runOn(ctx, s.client(), script, args)
 }
 
 // runOn is run with the connections of a client.

@@ -38,13 +38,16 @@ type Options struct {
 // of one database share them. Open makes one; it is safe for concurrent use.
 type Store struct {
 	dial        func(connections int) redis.UniversalClient
-	where       string // for error messages: addresses, without user and password
-	connections int    // to each node
+	watch       func() *sentinels // nil: the URL names none
+	place       string            // as the URL has it, without user and password
+	where       string            // for error messages: addresses
+	connections int               // to each node
 	timeout     time.Duration
 	byCaller    bool // goes by the time that Take is told
 
-	client redis.UniversalClient
-	board  redis.UniversalClient // has connections of its own, for what takes longer than a decision
+	sentinels *sentinels // nil: none
+	clients   atomic.Pointer[redis.UniversalClient]
+	board     redis.UniversalClient // has connections of its own, for what takes longer than a decision
 
 	published atomic.Bool // something, by this Store
 
@@ -55,6 +58,9 @@ type Store struct {
 // Open returns the Store at a URL, such as redis://user:password@host:6379/0. The scheme rediss:
 // is TLS, and unix:///path?db=0 a socket. The nodes of a cluster, or some of
 // them, are named by addr: redis://host:6379?addr=host2:6379&addr=host3:6379.
+// Sentinels are named with the master that they watch over: redis+sentinel://host1:26379,host2:26379/mymaster/0,
+// with sentinel_username and sentinel_password for those of the Sentinels themselves. With TLS, ca_file names a file of
+// authorities to be trusted instead of the system's.
 // See [redis.ParseURL] for the rest of the query, of which client_name,
 // pool_size (default 16), conn_max_idle_time, conn_max_lifetime and skip_verify
 // have a meaning here.
@@ -69,7 +75,11 @@ func Open(url string, o Options) (*Store, error) {
 	if err := s.open(url); err != nil {
 		return nil, err
 	}
-	s.client, s.board = s.dial(s.connections), s.dial(boardConnections)
+	if s.watch != nil {
+		s.sentinels = s.watch()
+	}
+	s.renew()
+	s.board = s.dial(boardConnections)
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -78,7 +88,26 @@ func Open(url string, o Options) (*Store, error) {
 // answers with errors.
 func (s *Store) Close() error {
 	s.end()
-	return errors.Join(s.client.Close(), s.board.Close())
+	errs := []error{s.client().Close(), s.board.Close()}
+	if s.sentinels != nil {
+		errs = append(errs, s.sentinels.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Place returns where the server is: the host and port of the URL, the path of a socket, or the
+// addresses of the Sentinels.
+func (s *Store) Place() string { return s.place }
+
+// client returns what decisions are asked of.
+func (s *Store) client() redis.UniversalClient { return *s.clients.Load() }
+
+// renew has decisions be asked over new connections, and closes those from before.
+func (s *Store) renew() {
+	client := s.dial(s.connections)
+	if old := s.clients.Swap(&client); old != nil {
+		_ = (*old).Close() // nothing is asked there any more
+	}
 }
 
 // Take judges one request; see [ratelimit.Limiter]. It ends within the timeout,
@@ -129,6 +158,16 @@ var _ ratelimit.Shared = (*Store)(nil)
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if s.sentinels != nil {
+		// A master that hangs does not end the connections to it when another one takes its place.
+		moved, err := s.sentinels.moved(ctx)
+		if err != nil {
+			return s.failure(err)
+		}
+		if moved {
+			s.renew()
+		}
+	}
 	c := newCall(patience)
 	defer c.free()
 	c.limit(ratelimit.Limit{Interval: time.Millisecond, Leeway: time.Millisecond}) // admits, and writes
@@ -143,7 +182,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // fill opens connections until each client has all that it may have. Those that
 // cannot be opened are left to whoever needs them.
 func (s *Store) fill(ctx context.Context) {
-	switch client := s.client.(type) {
+	switch client := s.client().(type) {
 	case *redis.Client:
 		_ = s.connect(ctx, client)
 	case *redis.ClusterClient:

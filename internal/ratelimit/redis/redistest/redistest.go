@@ -16,6 +16,7 @@ import (
 	"io"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,9 @@ const patience = 20 * time.Second
 type Server struct {
 	dir, port string
 	args      []string
-	secure    *tls.Config // what a client needs to speak to it, nil for no TLS
-	process   *exec.Cmd   // nil if killed
+	secure    *tls.Config         // what a client needs to speak to it, nil for no TLS
+	config    func(*Server) error // writes the config of a Sentinel, nil for a server
+	process   *exec.Cmd           // nil if killed
 	exited    chan struct{}
 }
 
@@ -89,6 +91,9 @@ func (s *Server) URL() string {
 	return "redis://" + s.Addr() + "/0"
 }
 
+// Certificate returns the file of the certificate of a server with TLS, which is its own authority.
+func (s *Server) Certificate() string { return filepath.Join(s.dir, certificateFile) }
+
 // Kill ends the server at once, as a crash does. All that it knows is lost.
 func (s *Server) Kill() {
 	if s.process == nil {
@@ -119,13 +124,13 @@ func (s *Server) Resume() { _ = s.process.Process.Signal(resume) }
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
-	port := []string{"--port", s.port}
-	if s.secure != nil {
-		port = []string{"--port", "0", "--tls-port", s.port, "--tls-auth-clients", "no",
-			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile}
+	args, ready := s.options(), "Ready to accept connections"
+	if s.config != nil {
+		if err := s.config(s); err != nil {
+			return err
+		}
+		args, ready = []string{sentinelFile, "--sentinel"}, "+monitor master"
 	}
-	args := append(port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no",
-		"--daemonize", "no", "--logfile", "")
 	process := exec.Command(program, append(args, s.args...)...)
 	process.Dir = s.dir
 	out, err := process.StdoutPipe()
@@ -140,7 +145,7 @@ func (s *Server) run() error {
 	said := make(chan string, 1) // all until it was ready or ended
 	go func() {
 		defer close(s.exited)
-		said <- listen(out)
+		said <- listen(out, ready)
 		_, _ = io.Copy(io.Discard, out)
 		_ = process.Wait()
 	}()
@@ -157,12 +162,23 @@ func (s *Server) run() error {
 	}
 }
 
-// listen returns what a server says until it is ready.
-func listen(out io.Reader) string {
+// options are those of a server that is no Sentinel.
+func (s *Server) options() []string {
+	port := []string{"--port", s.port}
+	if s.secure != nil {
+		port = []string{"--port", "0", "--tls-port", s.port, "--tls-auth-clients", "no",
+			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile}
+	}
+	return append(port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no",
+		"--daemonize", "no", "--logfile", "")
+}
+
+// listen returns what a server says until it is ready, as it says by a text.
+func listen(out io.Reader, ready string) string {
 	var text strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		fmt.Fprintln(&text, lines.Text())
-		if strings.Contains(lines.Text(), "Ready to accept connections") {
+		if strings.Contains(lines.Text(), ready) {
 			break
 		}
 	}
