@@ -11,7 +11,7 @@ import (
 )
 
 func BenchmarkLimitTake(b *testing.B) {
-	for name, l := range map[string]Limit{"Every": Every(10 * s), "PerPeriod": PerPeriod(10, 60*s)} {
+	for name, l := range map[string]Limit{"one a period": PerPeriod(1, 10*s), "PerPeriod": PerPeriod(10, 60*s)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var state State
@@ -57,7 +57,7 @@ var traffic = []struct {
 func filled(keys uint) *Memory {
 	m := NewMemory(2 * DefaultMaxKeys)
 	for n := range 2 * keys {
-		_, _ = m.Take(context.Background(), Request{Key: nth(n % keys), Limit: Every(10 * s)}, start)
+		_, _ = m.Take(context.Background(), Request{Key: nth(n % keys), Limit: PerPeriod(1, 10*s)}, start)
 	}
 	return m
 }
@@ -83,7 +83,7 @@ func BenchmarkMemoryTake(b *testing.B) {
 			m, ctx, n, now := filled(load.keys), context.Background(), uint(0), start
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: Every(10 * s)}, now)
+				_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: PerPeriod(1, 10*s)}, now)
 				n += 7919
 				now = now.Add(load.tick)
 			}
@@ -102,7 +102,7 @@ func BenchmarkMemoryTakeParallel(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				n, now := uint(goroutines.Add(1))*104729, start
 				for pb.Next() {
-					_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: Every(10 * s)}, now)
+					_, _ = m.Take(ctx, Request{Key: nth(n % load.keys), Limit: PerPeriod(1, 10*s)}, now)
 					n += 7919
 					now = now.Add(load.tick)
 				}
@@ -129,7 +129,7 @@ func BenchmarkMemoryFlood(b *testing.B) {
 			if n >= DefaultMaxKeys {
 				k.Site, k.Robot = k.Robot, k.Site[1:]
 			}
-			_, _ = m.Take(ctx, Request{Key: k, Limit: Every(10 * s)}, start.Add(time.Duration(n)*time.Microsecond))
+			_, _ = m.Take(ctx, Request{Key: k, Limit: PerPeriod(1, 10*s)}, start.Add(time.Duration(n)*time.Microsecond))
 			now := time.Now()
 			slowest = max(slowest, now.Sub(last))
 			last = now

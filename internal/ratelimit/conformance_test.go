@@ -63,7 +63,7 @@ func ExampleMemory_Bans() {
 func ExampleMemory() {
 	limiter := ratelimit.NewMemory(ratelimit.DefaultMaxKeys)
 	noon := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
-	delay := ratelimit.Every(10 * time.Second) // Crawl-delay: 10
+	delay := ratelimit.PerPeriod(1, 10*time.Second) // Crawl-delay: 10
 
 	for _, robot := range []string{"figtree", "unhipbot", "figtree"} {
 		key := ratelimit.Key{Site: "www.fict.org", Robot: robot}

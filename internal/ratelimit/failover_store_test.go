@@ -139,7 +139,7 @@ func (n *news) want(t *testing.T, want ...error) {
 
 // delay is the pace of the tests, and figtree the robot that keeps it or not.
 var (
-	delay   = ratelimit.Every(10 * time.Second)
+	delay   = ratelimit.PerPeriod(1, 10*time.Second)
 	figtree = ratelimit.Key{Site: "one.example", Robot: "figtree"}
 	trouble = ratelimit.BanPolicy{Offences: 1, Within: time.Minute, For: time.Hour}
 )

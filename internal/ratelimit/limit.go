@@ -31,16 +31,10 @@ type Limit struct {
 // they time their own sending and the network adds its delays.
 const leewayShare = 5
 
-// Every returns the limit of one document per interval, with a leeway of a
-// fifth of it: what Crawl-delay asks for (the 2011 survey). An interval of zero or
-// less gives the zero Limit.
-func Every(interval time.Duration) Limit {
-	return PerPeriod(1, interval)
-}
-
 // PerPeriod returns the limit of so many documents per period, all of which
 // may come at once after silence, with a leeway of a fifth of the time from
-// one document to the next: what Request-rate asks for (the 1996 proposal 2.0.0). Zero or
+// one document to the next: what Request-rate asks for (the 1996 proposal 2.0.0) and, for one
+// document, Crawl-delay (the 2011 survey). Zero or
 // less of either gives the zero Limit, as does a rate of more than one
 // document per nanosecond.
 func PerPeriod(documents int, period time.Duration) Limit {

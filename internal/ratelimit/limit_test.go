@@ -54,18 +54,18 @@ func TestTakeSteps(t *testing.T) {
 			{30 * s, 0},
 			{30 * s, 10 * s},
 		}},
-		{"early within the leeway", Every(10 * s), []step{{0, 0}, {8 * s, 0}, {16 * s, 0}, {24*s - 2, 2*s + 2}}},
+		{"early within the leeway", PerPeriod(1, 10*s), []step{{0, 0}, {8 * s, 0}, {16 * s, 0}, {24*s - 2, 2*s + 2}}},
 		{"early within the leeway at the end of a burst", PerPeriod(2, 20*s), []step{{0, 0}, {0, 0}, {8 * s, 0}, {16 * s, 0}, {16 * s, 10 * s}}},
 		{"lateness is no credit beyond the burst", two, []step{{0, 0}, {hour, 0}, {hour, 0}, {hour, 10 * s}}},
-		{"a refusal takes the leeway", Every(10 * s), []step{{0, 0}, {5 * s, 5 * s}, {9 * s, 1 * s}, {10 * s, 0}}},
-		{"an admission gives it back", Every(10 * s), []step{{0, 0}, {5 * s, 5 * s}, {10 * s, 0}, {18 * s, 0}}},
+		{"a refusal takes the leeway", PerPeriod(1, 10*s), []step{{0, 0}, {5 * s, 5 * s}, {9 * s, 1 * s}, {10 * s, 0}}},
+		{"an admission gives it back", PerPeriod(1, 10*s), []step{{0, 0}, {5 * s, 5 * s}, {10 * s, 0}, {18 * s, 0}}},
 		{"negative leeway is none", Limit{Interval: 10 * s, Leeway: -s}, []step{{0, 0}, {9 * s, 1 * s}, {10 * s, 0}}},
 		{"a leeway of the interval admits", Limit{Interval: 10 * s, Leeway: 10 * s}, []step{{0, 0}, {0, 0}, {0, 0}}},
 		{"negative burst is one", Limit{Interval: 10 * s, Burst: -5}, []step{{0, 0}, {0, 10 * s}}},
 		{"a month of silence", two, []step{{0, 0}, {0, 0}, {0, 10 * s}, {720 * hour, 0}, {720 * hour, 0}, {720 * hour, 10 * s}}},
 		{"a small step back loses no debt", two, []step{{0, 0}, {-3 * s, 3 * s}, {0, 0}, {0, 10 * s}}},
 		{"a step back while at rest", two, []step{{0, 0}, {0, 0}, {-5 * s, 10 * s}, {5*s - 2, 2}, {5 * s, 0}}},
-		{"a year back and forth again", Every(10 * s), []step{{0, 0}, {-8760 * hour, 10 * s}, {0, 0}, {0, 10 * s}}},
+		{"a year back and forth again", PerPeriod(1, 10*s), []step{{0, 0}, {-8760 * hour, 10 * s}, {0, 0}, {0, 10 * s}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { follow(t, test.limit, 0, test.steps) })
@@ -78,12 +78,12 @@ func TestTakeUnderAChangedLimit(t *testing.T) {
 		before, after Limit
 		steps         []step // after three requests at start under before
 	}{
-		{"shorter interval", Every(hour), Every(10 * s), []step{{0, 10 * s}, {10 * s, 0}}},
-		{"longer interval", Every(10 * s), Every(hour), []step{{9 * s, 1 * s}, {10 * s, 0}, {10 * s, hour}}},
-		{"smaller burst", PerPeriod(3, 30*s), Every(10 * s), []step{{0, 10 * s}, {10 * s, 0}}},
-		{"larger burst", Every(10 * s), PerPeriod(3, 30*s), []step{{0, 0}, {0, 0}, {0, 10 * s}}},
-		{"no limit any more", Every(10 * s), Limit{}, []step{{0, 0}, {0, 0}}},
-		{"no limit before", Limit{}, Every(10 * s), []step{{0, 0}, {0, 10 * s}}},
+		{"shorter interval", PerPeriod(1, hour), PerPeriod(1, 10*s), []step{{0, 10 * s}, {10 * s, 0}}},
+		{"longer interval", PerPeriod(1, 10*s), PerPeriod(1, hour), []step{{9 * s, 1 * s}, {10 * s, 0}, {10 * s, hour}}},
+		{"smaller burst", PerPeriod(3, 30*s), PerPeriod(1, 10*s), []step{{0, 10 * s}, {10 * s, 0}}},
+		{"larger burst", PerPeriod(1, 10*s), PerPeriod(3, 30*s), []step{{0, 0}, {0, 0}, {0, 10 * s}}},
+		{"no limit any more", PerPeriod(1, 10*s), Limit{}, []step{{0, 0}, {0, 0}}},
+		{"no limit before", Limit{}, PerPeriod(1, 10*s), []step{{0, 0}, {0, 10 * s}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -110,9 +110,9 @@ func TestTakeUnlimited(t *testing.T) {
 // TestTakeWithAClockNeverSet covers the zero time, whose nanoseconds since
 // 1970 do not fit in an int64.
 func TestTakeWithAClockNeverSet(t *testing.T) {
-	spent, _ := Every(hour).Take(0, start)
+	spent, _ := PerPeriod(1, hour).Take(0, start)
 	for _, now := range []time.Time{{}, time.Unix(1<<40, 0), time.Unix(-1<<40, 0)} {
-		after, got := Every(hour).Take(spent, now)
+		after, got := PerPeriod(1, hour).Take(spent, now)
 		if !got.Allowed() || after != spent {
 			t.Errorf("Take at %v: got %d, %+v, want the same state and an admission", now, after, got)
 		}
@@ -122,11 +122,11 @@ func TestTakeWithAClockNeverSet(t *testing.T) {
 // TestTakeIn1970 covers machines that start without a clock.
 func TestTakeIn1970(t *testing.T) {
 	for _, now := range []time.Time{time.Unix(0, 0), time.Unix(-100, 0), time.Unix(100, 0)} {
-		state, got := Every(10*s).Take(0, now)
+		state, got := PerPeriod(1, 10*s).Take(0, now)
 		if !got.Allowed() {
 			t.Errorf("first request at %v: got %+v, want an admission", now, got)
 		}
-		if _, got := Every(10*s).Take(state, now); got.Allowed() || got.RetryAfter != 10*s {
+		if _, got := PerPeriod(1, 10*s).Take(state, now); got.Allowed() || got.RetryAfter != 10*s {
 			t.Errorf("second request at %v: got %+v, want a refusal for 10s", now, got)
 		}
 	}
@@ -161,9 +161,9 @@ func TestConstructors(t *testing.T) {
 		name      string
 		got, want Limit
 	}{
-		{"Every(10s)", Every(10 * s), Limit{10 * s, 1, 2 * s}},
-		{"Every(0)", Every(0), Limit{}},
-		{"Every(-1s)", Every(-s), Limit{}},
+		{"PerPeriod(1, 10s)", PerPeriod(1, 10*s), Limit{10 * s, 1, 2 * s}},
+		{"PerPeriod(1, 0)", PerPeriod(1, 0), Limit{}},
+		{"PerPeriod(1, -1s)", PerPeriod(1, -s), Limit{}},
 		{"PerPeriod(10, 60s)", PerPeriod(10, 60*s), Limit{6 * s, 10, 1200 * time.Millisecond}},
 		{"PerPeriod(0, 60s)", PerPeriod(0, 60*s), Limit{}},
 		{"PerPeriod(-1, 60s)", PerPeriod(-1, 60*s), Limit{}},

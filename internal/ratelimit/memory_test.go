@@ -30,7 +30,7 @@ func flood(t *testing.T, m *Memory, robots int, l Limit, now time.Time) {
 func TestMemoryIsBounded(t *testing.T) {
 	for _, maxKeys := range []int{1, 8, 100, 1000, 5000} {
 		m := NewMemory(maxKeys)
-		flood(t, m, 100_000, Every(10*s), start)
+		flood(t, m, 100_000, PerPeriod(1, 10*s), start)
 		got, most := m.Len(), max(maxKeys, bucketSlots)
 		if got > most || got < most*9/10 {
 			t.Errorf("NewMemory(%d) after a flood of 100000 keys: got %d keys, want at most %d and nearly as many", maxKeys, got, most)
@@ -82,7 +82,7 @@ func TestMemorySpace(t *testing.T) {
 
 func TestMemoryAllocatesAsItFills(t *testing.T) {
 	m := NewMemory(DefaultMaxKeys)
-	mustTake(t, m, "figtree", Every(10*s), start)
+	mustTake(t, m, "figtree", PerPeriod(1, 10*s), start)
 	allocated := 0
 	for i := range m.shards {
 		if m.shards[i].buckets != nil {
@@ -100,7 +100,7 @@ func TestMemoryLen(t *testing.T) {
 		t.Errorf("keys of an empty Memory: got %d, want 0", got)
 	}
 	for range 3 {
-		flood(t, m, 5, Every(10*s), start)
+		flood(t, m, 5, PerPeriod(1, 10*s), start)
 	}
 	mustTake(t, m, "unpaced", Limit{}, start)
 	if got := m.Len(); got != 5 {
@@ -113,7 +113,7 @@ func TestMemoryLen(t *testing.T) {
 func TestMemoryForgetsFewAtHalf(t *testing.T) {
 	const keys = 1 << 15
 	m := NewMemory(2 * keys)
-	flood(t, m, keys, Every(10*s), start)
+	flood(t, m, keys, PerPeriod(1, 10*s), start)
 	if got := m.Len(); got < keys*98/100 || got > keys {
 		t.Errorf("keys of a Memory for %d, after %d: got %d, want at least 98 %% of them", 2*keys, keys, got)
 	}
@@ -122,9 +122,9 @@ func TestMemoryForgetsFewAtHalf(t *testing.T) {
 // TestMemoryKeepsTheDebtor floods the one bucket that there is.
 func TestMemoryKeepsTheDebtor(t *testing.T) {
 	m := NewMemory(bucketSlots)
-	mustTake(t, m, "debtor", Every(hour), start)
-	flood(t, m, 1000, Every(10*s), start)
-	got := mustTake(t, m, "debtor", Every(hour), start.Add(s))
+	mustTake(t, m, "debtor", PerPeriod(1, hour), start)
+	flood(t, m, 1000, PerPeriod(1, 10*s), start)
+	got := mustTake(t, m, "debtor", PerPeriod(1, hour), start.Add(s))
 	if want := (Result{RetryAfter: hour - s}); got != want {
 		t.Errorf("the robot that owes an hour, after a flood of robots that owe seconds: got %+v, want %+v", got, want)
 	}
@@ -132,9 +132,9 @@ func TestMemoryKeepsTheDebtor(t *testing.T) {
 
 func TestMemoryMeetsTheForgottenAsStrangers(t *testing.T) {
 	m := NewMemory(bucketSlots)
-	mustTake(t, m, "figtree", Every(10*s), start)
-	flood(t, m, 1000, Every(hour), start)
-	if got := mustTake(t, m, "figtree", Every(10*s), start.Add(s)); !got.Allowed() {
+	mustTake(t, m, "figtree", PerPeriod(1, 10*s), start)
+	flood(t, m, 1000, PerPeriod(1, hour), start)
+	if got := mustTake(t, m, "figtree", PerPeriod(1, 10*s), start.Add(s)); !got.Allowed() {
 		t.Errorf("a robot driven out by a flood: got %+v, want an admission", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestSlotOfAnother(t *testing.T) {
 	var b bucket
 	b[0].fingerprint.Store(2)
 	b[0].state.Store(100)
-	if r, ok := b[0].take(1, Every(10*s), start); ok {
+	if r, ok := b[0].take(1, PerPeriod(1, 10*s), start); ok {
 		t.Errorf("take of key 1 in the slot of key 2: got %+v, want none", r)
 	}
 	if got := b[0].state.Load(); got != 100 {
@@ -183,10 +183,10 @@ func TestSlotOfAnother(t *testing.T) {
 func TestEnterTwice(t *testing.T) {
 	var sh shard
 	var b bucket
-	if r, ok := sh.enter(&b, 1, Every(10*s), start); !ok || !r.Allowed() {
+	if r, ok := sh.enter(&b, 1, PerPeriod(1, 10*s), start); !ok || !r.Allowed() {
 		t.Errorf("first to enter: got %+v, %v, want an admission", r, ok)
 	}
-	if r, ok := sh.enter(&b, 1, Every(10*s), start); ok {
+	if r, ok := sh.enter(&b, 1, PerPeriod(1, 10*s), start); ok {
 		t.Errorf("second to enter: got %+v, want none", r)
 	}
 	if got := sh.len(); got != 1 {
@@ -197,7 +197,7 @@ func TestEnterTwice(t *testing.T) {
 func TestZeroMemoryAdmits(t *testing.T) {
 	var m Memory
 	for range 3 {
-		if got := mustTake(t, &m, "figtree", Every(hour), start); !got.Allowed() {
+		if got := mustTake(t, &m, "figtree", PerPeriod(1, hour), start); !got.Allowed() {
 			t.Errorf("the zero Memory: got %+v, want an admission", got)
 		}
 	}
@@ -210,7 +210,7 @@ func TestMemoryDoesNotAllocate(t *testing.T) {
 	m := NewMemory(DefaultMaxKeys)
 	ctx := context.Background()
 	key := Key{Site: "a.example", Robot: "figtree"}
-	for name, l := range map[string]Limit{"admitted": {Interval: 1, Burst: 1}, "refused": Every(hour), "no limit": {}} {
+	for name, l := range map[string]Limit{"admitted": {Interval: 1, Burst: 1}, "refused": PerPeriod(1, hour), "no limit": {}} {
 		got := testing.AllocsPerRun(1000, func() { _, _ = m.Take(ctx, Request{Key: key, Limit: l}, start) })
 		if got != 0 {
 			t.Errorf("allocations of a Take that is %s: got %v, want 0", name, got)
@@ -225,11 +225,11 @@ func TestMemoryUnderContention(t *testing.T) {
 	admitted := 0
 	var wg sync.WaitGroup
 	for range 4 {
-		wg.Go(func() { flood(t, m, 5000, Every(10*s), start) })
+		wg.Go(func() { flood(t, m, 5000, PerPeriod(1, 10*s), start) })
 	}
 	wg.Go(func() {
 		for range 5000 {
-			if mustTake(t, m, "debtor", Every(hour), start).Allowed() {
+			if mustTake(t, m, "debtor", PerPeriod(1, hour), start).Allowed() {
 				admitted++
 			}
 		}

@@ -10,10 +10,10 @@ import (
 // paces are limits as robots.txt states them, and two whose intervals a fifth
 // does not divide.
 var paces = []Limit{
-	Every(10 * s),
-	Every(500 * time.Millisecond),
-	Every(24 * hour),
-	Every(7919),
+	PerPeriod(1, 10*s),
+	PerPeriod(1, 500*time.Millisecond),
+	PerPeriod(1, 24*hour),
+	PerPeriod(1, 7919),
 	PerPeriod(10, 60*s),
 	PerPeriod(20, hour),
 	PerPeriod(7, 100*s),
@@ -65,7 +65,7 @@ func walk(t *testing.T, l Limit, atOnce int, gap func() time.Duration) {
 // their burst: their pace, within two in a hundred.
 func TestHeldToPace(t *testing.T) {
 	const period = hour
-	for i, l := range []Limit{Every(10 * s), Every(s), PerPeriod(10, 60*s), PerPeriod(100, 10*60*s)} {
+	for i, l := range []Limit{PerPeriod(1, 10*s), PerPeriod(1, s), PerPeriod(10, 60*s), PerPeriod(100, 10*60*s)} {
 		for _, times := range []time.Duration{2, 10, 100} {
 			for _, random := range []bool{false, true} {
 				if random && times < 100 {

@@ -40,7 +40,7 @@ func TestRequestsOfOneGroupStandInOneLine(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	h := &Holder{Queue: NewQueue(), Limiter: NewMemory(0), MaxWait: time.Second, Now: func() time.Time { return now }}
 	of := func(robot string) Request {
-		return Request{Key: Key{Robot: robot}, Group: Key{Robot: "192.0.2.1"}, Limit: Every(10 * time.Second)}
+		return Request{Key: Key{Robot: robot}, Group: Key{Robot: "192.0.2.1"}, Limit: PerPeriod(1, 10*time.Second)}
 	}
 	if result, _ := h.Hold(t.Context(), of("figtree")); !result.Allowed() {
 		t.Errorf("the first of a group: got %+v, want admitted", result)

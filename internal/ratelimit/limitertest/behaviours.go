@@ -15,7 +15,7 @@ const (
 // The limits of the tests: one document every ten seconds, and three a minute
 // of which all may come at once. Each has a leeway of a fifth of its interval.
 var (
-	slow   = ratelimit.Every(10 * s)
+	slow   = ratelimit.PerPeriod(1, 10*s)
 	bursty = ratelimit.PerPeriod(3, 60*s)
 )
 
@@ -170,7 +170,7 @@ func testStepBack(t *testing.T, l ratelimit.Limiter) {
 }
 
 func testRelaxed(t *testing.T, l ratelimit.Limiter) {
-	hourly := ratelimit.Every(3600 * s)
+	hourly := ratelimit.PerPeriod(1, 3600*s)
 	follow(t, l, []step{
 		{0, hourly, key, 0},
 		{1 * s, hourly, key, 3599 * s},

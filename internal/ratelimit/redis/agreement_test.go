@@ -50,7 +50,7 @@ func stepOf(random *rand.Rand) time.Duration {
 // requestOf returns a request by one of few clients, under one of few limits.
 func requestOf(random *rand.Rand) ratelimit.Request {
 	limits := []ratelimit.Limit{
-		{}, slow, ratelimit.PerPeriod(3, 6*s), ratelimit.Every(500 * time.Millisecond),
+		{}, slow, ratelimit.PerPeriod(3, 6*s), ratelimit.PerPeriod(1, 500*time.Millisecond),
 		{Interval: 2 * s, Burst: 5}, {Interval: time.Hour, Burst: -1, Leeway: 2 * time.Hour}, {Interval: 1 << 62, Burst: 1 << 40},
 	}
 	policies := []*ratelimit.BanPolicy{

@@ -27,18 +27,18 @@ var names = func() (names [1024]string) {
 
 // BenchmarkTake asks for the pace alone. All are admitted, which writes.
 func BenchmarkTake(b *testing.B) {
-	benchmarkTake(b, ratelimit.Request{Limit: ratelimit.Every(time.Microsecond)})
+	benchmarkTake(b, ratelimit.Request{Limit: ratelimit.PerPeriod(1, time.Microsecond)})
 }
 
 // BenchmarkTakeRefused asks for the pace of robots that have been refused already.
 func BenchmarkTakeRefused(b *testing.B) {
-	benchmarkTake(b, ratelimit.Request{Limit: ratelimit.Every(time.Hour)})
+	benchmarkTake(b, ratelimit.Request{Limit: ratelimit.PerPeriod(1, time.Hour)})
 }
 
 // BenchmarkTakeWithBan asks for the pace and whether there is a ban.
 func BenchmarkTakeWithBan(b *testing.B) {
 	benchmarkTake(b, ratelimit.Request{
-		Limit: ratelimit.Every(time.Microsecond), Ban: policy, Address: "192.0.2.1", Line: 7, Rule: "Disallow: /private/",
+		Limit: ratelimit.PerPeriod(1, time.Microsecond), Ban: policy, Address: "192.0.2.1", Line: 7, Rule: "Disallow: /private/",
 	})
 }
 
@@ -88,7 +88,7 @@ func BenchmarkTakeAndBareScript(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			server := redistest.Start(b)
 			store, run := open(b, server.URL(), redis.Options{Timeout: time.Second}), runner(b, server, source)
-			r := ratelimit.Request{Limit: ratelimit.Every(time.Microsecond)}
+			r := ratelimit.Request{Limit: ratelimit.PerPeriod(1, time.Microsecond)}
 			var takes, runs []time.Duration
 			for n := 0; b.Loop(); n++ {
 				r.Key = ratelimit.Key{Site: "one.example", Robot: names[n%len(names)]}

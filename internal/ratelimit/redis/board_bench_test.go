@@ -52,7 +52,7 @@ func BenchmarkTakeMeanwhile(b *testing.B) {
 			})
 			var takes []time.Duration
 			for n := 0; b.Loop(); n++ {
-				r := ratelimit.Request{Limit: ratelimit.Every(time.Microsecond), Key: ratelimit.Key{Robot: names[n%len(names)]}}
+				r := ratelimit.Request{Limit: ratelimit.PerPeriod(1, time.Microsecond), Key: ratelimit.Key{Robot: names[n%len(names)]}}
 				begun := time.Now()
 				if _, err := store.Take(context.Background(), r, time.Time{}); err != nil {
 					b.Error(err)

@@ -69,7 +69,7 @@ func FuzzVerdict(f *testing.F) {
 	f.Add(int64(-1), "", uint8(0))
 	f.Add(int64(1)<<62, "x", uint8(3))
 	f.Fuzz(func(t *testing.T, wait int64, text string, length uint8) {
-		r := &ratelimit.Request{Limit: ratelimit.Every(time.Second)}
+		r := &ratelimit.Request{Limit: ratelimit.PerPeriod(1, time.Second)}
 		for _, reply := range []any{nil, wait, text, []any{wait, text, int64(1)}[:length%4], []any{text, wait}, []any{nil, nil}} {
 			result, err := verdict(reply, r)
 			if err != nil && result != (ratelimit.Result{}) {

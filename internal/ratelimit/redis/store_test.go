@@ -31,7 +31,7 @@ var start = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 // figtree is a robot that most tests are about, and slow its pace.
 var (
 	figtree = ratelimit.Key{Site: "one.example", Robot: "figtree"}
-	slow    = ratelimit.Every(10 * s)
+	slow    = ratelimit.PerPeriod(1, 10*s)
 )
 
 // open returns a Store that is closed when the test is over.
@@ -80,7 +80,7 @@ func TestStore(t *testing.T) {
 
 func TestServersClock(t *testing.T) {
 	store := open(t, redistest.Start(t).URL(), patient)
-	hourly := ratelimit.Request{Key: figtree, Limit: ratelimit.Every(time.Hour)}
+	hourly := ratelimit.Request{Key: figtree, Limit: ratelimit.PerPeriod(1, time.Hour)}
 	must(t, store, hourly, start)
 	got := must(t, store, hourly, start.Add(24*time.Hour))
 	if got.RetryAfter <= 59*time.Minute || got.RetryAfter > time.Hour {
