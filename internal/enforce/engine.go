@@ -163,7 +163,7 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 		return
 	}
 	v.Decision.Binding = binding
-	if e.Ban != nil && e.isBanned(ctx, r, v) {
+	if e.isBanned(ctx, r, v) {
 		return
 	}
 	var previous *grace
@@ -239,9 +239,7 @@ func (e *Engine) disallow(ctx context.Context, r *Request, previous *grace, v *V
 	v.against(&e.Options, Disallowed, do)
 	switch {
 	case do == Refuse:
-		if e.Ban != nil {
-			e.countOffence(ctx, r, v)
-		}
+		e.countOffence(ctx, r, v)
 	case !e.Observe:
 		// It is only noted that it is disallowed: what is served has to keep the pace.
 		noted := *v
