@@ -166,7 +166,7 @@ var globalOptions = map[string]string{
 // unknownOption is the error for an option that there is not.
 func unknownOption(d *caddyfile.Dispenser, name string) error {
 	if example, ok := globalOptions[name]; ok {
-		return d.Errf("%s is set once for all sites: move it to the global options at the top of the Caddyfile, as { robots { %s } }", name, example)
+		return d.Errf("%s is set once for all sites: move it to the global options at the top of the Caddyfile, as\n\n{\n\trobots {\n\t\t%s\n\t}\n}\n\nand remove it here", name, example)
 	}
 	names := make([]string, len(options))
 	for i, o := range options {

@@ -29,7 +29,7 @@ func TestAGlobalOptionInASiteIsAnErrorThatSaysWhereItGoes(t *testing.T) {
 			t.Errorf("%s in a site is taken: %s", option, told)
 		}
 		for _, want := range []string{
-			"is set once for all sites", "global options at the top of the Caddyfile", "{ robots { " + example + " } }", file + ":4",
+			"is set once for all sites", "global options at the top of the Caddyfile", `\n{\n\trobots {\n\t\t` + example + `\n\t}\n}\n`, file + ":4",
 		} {
 			if !strings.Contains(told, want) {
 				t.Errorf("%s in a site: got %s\nwant %q in it", option, told, want)
