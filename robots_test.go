@@ -83,7 +83,7 @@ var rooms = []struct{ folder, rooms, others string }{
 	{"internal/accesslog", "", "github.com/klauspost/compress/..."},
 	{"internal/proof/ipranges", "", "github.com/gaissmai/bart"},
 	{"internal/ratelimit/redis/redistest", "internal/testutil", ""},
-	{"internal/testutil", "", "github.com/miekg/dns golang.org/x/tools/txtar"},
+	{"internal/testutil", "", "github.com/miekg/dns github.com/prometheus/client_golang/prometheus golang.org/x/tools/txtar"},
 }
 
 const caddyModule = "github.com/caddyserver/caddy/v2"

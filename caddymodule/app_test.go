@@ -125,7 +125,7 @@ func TestOfTwoHandlersOfASiteTheNewestIsShown(t *testing.T) {
 	newTestHandlerIn(t, ctx, "User-agent: *\nDisallow: /a\n", &Handler{})
 	newest := newTestHandlerIn(t, ctx, "User-agent: *\nDisallow: /a\nDisallow: /b\n", &Handler{})
 	newest.begin(t)
-	gather(t, newest.app).expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
+	gather(t, newest.app).Expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
 }
 
 // While Caddy changes from one config to the next, both show their own rules.
@@ -133,9 +133,9 @@ func TestDuringAReloadTheNewestRulesAreShown(t *testing.T) {
 	before := newTestHandler(t, "User-agent: *\nDisallow: /a\n", &Handler{})
 	before.begin(t)
 	after := newTestHandler(t, "User-agent: *\nDisallow: /a\nDisallow: /b\n", &Handler{})
-	gather(t, before.app).expect(t, "caddy_robots_policy_rules", series{"site=*": 1}) // the other has not started
+	gather(t, before.app).Expect(t, "caddy_robots_policy_rules", series{"site=*": 1}) // the other has not started
 	after.begin(t)
-	gather(t, after.app).expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
+	gather(t, after.app).Expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
 }
 
 func TestWhatWaitsForTheStartIsCalledInItsOrder(t *testing.T) {

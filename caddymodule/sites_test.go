@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,51 +12,18 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 )
 
-// series are samples by name and labels, as in `caddy_robots_policy_rules site=*`.
-type series map[string]float64
+type series = testutil.Samples
 
 // gather returns what a registry that obeys all rules is told of the app.
 func gather(t *testing.T, a *App) series {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(metrics.Collector{Counts: a.counts, State: a.metricsState}); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make(series)
-	for _, family := range families {
-		for _, m := range family.GetMetric() {
-			name := family.GetName()
-			for _, l := range m.GetLabel() {
-				name += " " + l.GetName() + "=" + l.GetValue()
-			}
-			all[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
-		}
-	}
-	return all
-}
-
-// expect fails the test unless a metric has just these samples.
-func (s series) expect(t *testing.T, name string, want series) {
-	t.Helper()
-	got := make(series)
-	for key, value := range s {
-		if found, labels, _ := strings.Cut(key, " "); found == name {
-			got[labels] = value
-		}
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("%s: got %v, want %v", name, got, want)
-	}
+	return testutil.Gather(t, metrics.Collector{Counts: a.counts, State: a.metricsState})
 }
 
 // begin is the moment at which Caddy has started all that is in its config.
@@ -82,12 +48,12 @@ func TestRequestsAreCountedByRobotAndVerdict(t *testing.T) {
 		th.ask(parts[0], parts[1], parts[2])
 	}
 	all := gather(t, th.app)
-	all.expect(t, "caddy_robots_requests_total", series{
+	all.Expect(t, "caddy_robots_requests_total", series{
 		"robot=GPTBot site=* verdict=disallowed": 2, "robot=GPTBot site=* verdict=allowed": 1, "robot=GPTBot site=* verdict=too_fast": 1,
 		"robot=CCBot site=* verdict=allowed": 1, "robot=other site=* verdict=allowed": 1, "robot=other site=* verdict=disallowed": 1,
 		"robot=other site=* verdict=exempt": 1,
 	})
-	all.expect(t, "caddy_robots_robots_txt_reads_total", series{"robot=GPTBot site=*": 1, "robot=other site=*": 1})
+	all.Expect(t, "caddy_robots_robots_txt_reads_total", series{"robot=GPTBot site=*": 1, "robot=other site=*": 1})
 }
 
 func TestAnImpostorIsNotCountedAsWhomItClaimsToBe(t *testing.T) {
@@ -98,8 +64,8 @@ func TestAnImpostorIsNotCountedAsWhomItClaimsToBe(t *testing.T) {
 		th.do(r)
 	}
 	all := gather(t, th.app)
-	all.expect(t, "caddy_robots_requests_total", series{"robot=Googlebot site=* verdict=allowed": 2, "robot=impostor site=* verdict=allowed": 1})
-	all.expect(t, "caddy_robots_verifications_total", series{
+	all.Expect(t, "caddy_robots_requests_total", series{"robot=Googlebot site=* verdict=allowed": 2, "robot=impostor site=* verdict=allowed": 1})
+	all.Expect(t, "caddy_robots_verifications_total", series{
 		"result=verified robot=Googlebot": 2, "result=impostor robot=Googlebot": 1, "result=unverified robot=Googlebot": 0,
 	})
 }
@@ -113,7 +79,7 @@ func TestCountersOutliveAReload(t *testing.T) {
 	}
 	first.leave, first.app.leave = nil, nil // it is gone
 	second.ask("GET", "/", gptBot)
-	gather(t, second.app).expect(t, "caddy_robots_requests_total", series{"robot=GPTBot site=* verdict=disallowed": 2})
+	gather(t, second.app).Expect(t, "caddy_robots_requests_total", series{"robot=GPTBot site=* verdict=disallowed": 2})
 }
 
 func write(tb testing.TB, folder, name, text string) string {
@@ -142,9 +108,9 @@ func TestPolicyMetrics(t *testing.T) {
 	th.begin(t)
 	th.clock.advance(90 * time.Second)
 	all := gather(t, th.app)
-	all.expect(t, "caddy_robots_policy_age_seconds", series{"site=*": 90})
-	all.expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
-	all.expect(t, "caddy_robots_policy_diagnostics", series{
+	all.Expect(t, "caddy_robots_policy_age_seconds", series{"site=*": 90})
+	all.Expect(t, "caddy_robots_policy_rules", series{"site=*": 2})
+	all.Expect(t, "caddy_robots_policy_diagnostics", series{
 		"severity=info site=*": 0, "severity=warning site=*": 1, "severity=error site=*": 0,
 	})
 	if err := os.Remove(name); err != nil {
@@ -154,17 +120,17 @@ func TestPolicyMetrics(t *testing.T) {
 	write(t, filepath.Dir(name), "robots.txt", rules)
 	th.refresh(t)
 	all = gather(t, th.app)
-	all.expect(t, "caddy_robots_policy_loads_total", series{"result=changed site=*": 1, "result=unchanged site=*": 1, "result=failed site=*": 1})
-	all.expect(t, "caddy_robots_policy_age_seconds", series{"site=*": 0})
+	all.Expect(t, "caddy_robots_policy_loads_total", series{"result=changed site=*": 1, "result=unchanged site=*": 1, "result=failed site=*": 1})
+	all.Expect(t, "caddy_robots_policy_age_seconds", series{"site=*": 0})
 }
 
 func TestAPolicyThatNeverLoadedHasNoAge(t *testing.T) {
 	th := newTestHandler(t, "", &Handler{Sources: []policies.Source{{File: t.TempDir() + "/missing"}}})
 	th.begin(t)
 	all := gather(t, th.app)
-	all.expect(t, "caddy_robots_policy_age_seconds", series{})
-	all.expect(t, "caddy_robots_policy_rules", series{"site=*": 0})
-	all.expect(t, "caddy_robots_policy_loads_total", series{"result=changed site=*": 0, "result=unchanged site=*": 0, "result=failed site=*": 1})
+	all.Expect(t, "caddy_robots_policy_age_seconds", series{})
+	all.Expect(t, "caddy_robots_policy_rules", series{"site=*": 0})
+	all.Expect(t, "caddy_robots_policy_loads_total", series{"result=changed site=*": 0, "result=unchanged site=*": 0, "result=failed site=*": 1})
 }
 
 func TestBansAndCachesAreShown(t *testing.T) {
@@ -188,7 +154,7 @@ func TestBansAndCachesAreShown(t *testing.T) {
 func TestALostShareIsDown(t *testing.T) {
 	th := newSharingHandler(t, &Share{URL: "redis://:secret@127.0.0.1:1"}, "User-agent: *\nCrawl-delay: 1\n", &Handler{})
 	th.ask("GET", "/", gptBot)
-	gather(t, th.app).expect(t, "caddy_robots_share_up", series{"share=127.0.0.1:1": 0})
+	gather(t, th.app).Expect(t, "caddy_robots_share_up", series{"share=127.0.0.1:1": 0})
 }
 
 // provisionedServer returns the server that a Caddyfile makes, and its handlers, the first

@@ -2,56 +2,22 @@ package metrics
 
 import (
 	"fmt"
-	"maps"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/testutil"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-// series are samples by name and labels, as in `caddy_robots_policy_rules site=*`.
-type series map[string]float64
+type series = testutil.Samples
 
 // gather returns what a registry that obeys all rules is told.
 func gather(t *testing.T, c *Counts, state State) series {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(Collector{Counts: c, State: func() State { return state }}); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make(series)
-	for _, family := range families {
-		for _, m := range family.GetMetric() {
-			name := family.GetName()
-			for _, l := range m.GetLabel() {
-				name += " " + l.GetName() + "=" + l.GetValue()
-			}
-			all[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
-		}
-	}
-	return all
-}
-
-// expect fails the test unless a metric has just these samples.
-func (s series) expect(t *testing.T, name string, want series) {
-	t.Helper()
-	got := make(series)
-	for key, value := range s {
-		if found, labels, _ := strings.Cut(key, " "); found == name {
-			got[labels] = value
-		}
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("%s: got %v, want %v", name, got, want)
-	}
+	return testutil.Gather(t, Collector{Counts: c, State: func() State { return state }})
 }
 
 func TestTheStateOfAConfigIsShown(t *testing.T) {
@@ -72,9 +38,9 @@ func TestTheStateOfAConfigIsShown(t *testing.T) {
 		"share_up": {"share=127.0.0.1:1": 0, "share=redis.example": 1}, "bans": {"": 2}, "held_requests": {"": 3},
 		"ledger_stored_timestamp_seconds": {"": 1.5}, "cache_entries": {"cache=hosts": 4},
 	} {
-		all.expect(t, "caddy_robots_"+name, want)
+		all.Expect(t, "caddy_robots_"+name, want)
 	}
-	gather(t, NewCounts(), State{}).expect(t, "caddy_robots_ledger_stored_timestamp_seconds", series{})
+	gather(t, NewCounts(), State{}).Expect(t, "caddy_robots_ledger_stored_timestamp_seconds", series{})
 }
 
 // BenchmarkScrape is what a scrape costs with the usual sites and robots.
