@@ -70,7 +70,7 @@ var rooms = []struct{ folder, rooms, others string }{
 	{"internal/proof/webbotauth", "internal/proof/ipranges internal/enforce", "github.com/dunglas/httpsfv"},
 	{"internal/storage", "internal/ratelimit internal/compliance", "go.uber.org/zap"},
 
-	{"internal/enforce", "robotsrules crawler internal/ratelimit internal/compliance", ""},
+	{"internal/enforce", "robotsrules crawler internal/ratelimit internal/compliance internal/proof/ipranges", ""},
 
 	// The leaves, which import no room but their own.
 	{"robotsrules", "robotsrules/internal/index", ""},

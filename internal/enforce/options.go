@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -104,8 +105,8 @@ func ParseExemptions(values, private []string) (e Exemptions, err error) {
 			}
 			e.Ranges = append(e.Ranges, inner.Ranges...)
 		case strings.Trim(value, "0123456789abcdefABCDEF:./") == "" && strings.ContainsAny(value, ".:/"):
-			prefix, err := parseRange(value)
-			if err != nil {
+			prefix, _ := ipranges.ParseRange(value) // one that is broad exempts as many
+			if !prefix.IsValid() {
 				return Exemptions{}, fmt.Errorf("exempt: %q is not an address or CIDR range; "+
 					"write one such as 192.0.2.0/24, private_ranges, or a text of the User-Agent", value)
 			}
@@ -118,19 +119,6 @@ func ParseExemptions(values, private []string) (e Exemptions, err error) {
 		}
 	}
 	return e, nil
-}
-
-// parseRange reads a CIDR range or a single address.
-func parseRange(value string) (netip.Prefix, error) {
-	if strings.Contains(value, "/") {
-		prefix, err := netip.ParsePrefix(value)
-		return prefix.Masked(), err
-	}
-	addr, err := netip.ParseAddr(value)
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return addr.Prefix(addr.BitLen())
 }
 
 // isExempt reports whether the client of r is exempt.
