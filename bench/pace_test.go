@@ -34,7 +34,7 @@ var stores = []struct {
 type ourStore struct{ *ratelimit.Memory }
 
 func (s ourStore) take(key ratelimit.Key, now time.Time) bool {
-	result, err := s.Take(context.Background(), ratelimit.Request{Key: key, Limit: ratelimit.PerPeriod(1, 10 * time.Second)}, now)
+	result, err := s.Take(context.Background(), ratelimit.Request{Key: key, Limit: ratelimit.PerPeriod(1, 10*time.Second)}, now)
 	return err == nil && result.Allowed()
 }
 
