@@ -126,7 +126,7 @@ func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (re
 
 // tooFast notes a verdict against the pace.
 func (e *Engine) tooFast(ctx context.Context, r *Request, v *Verdict, d demand, result ratelimit.Result, offence bool) {
-	v.RetryAfter = result.RetryAfter
+	v.RetryAfter, v.Shared = result.RetryAfter, result.Group
 	if d.throttled {
 		v.Throttle = d.rate.Text
 	} else {

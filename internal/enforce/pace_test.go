@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,8 +89,13 @@ func TestAThousandNamesGetThePaceOfOne(t *testing.T) {
 	e := pacedBy("User-agent: *\nCrawl-delay: 10\n", Options{})
 	served := 0
 	for i := range 1000 {
-		if v := e.comes(t, i/10, "203.0.113.1", fmt.Sprintf("Invented%dBot/1.0", i)); v.Kind == Allowed {
+		v := e.comes(t, i/10, "203.0.113.1", fmt.Sprintf("Invented%dBot/1.0", i))
+		text := string(v.Explain("", v.At))
+		switch {
+		case v.Kind == Allowed:
 			served++
+		case !strings.Contains(text, "Budget:     shared by all names from your network"):
+			t.Fatalf("the refusal does not say whose budget it is: %s", text)
 		}
 	}
 	if served < 9 || served > 13 {

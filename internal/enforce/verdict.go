@@ -41,6 +41,7 @@ type Verdict struct {
 	Rule       string               // that line, as written; for a pace that no line states, the option that does
 	RetryAfter time.Duration        // until a request would pass; for TooFast, OffHours and Banned
 	Throttle   string               // for TooFast: the rate at which a disallowed page is served
+	Shared     bool                 // for TooFast: by the budget that all unknown names of its network share
 	Until      time.Time            // for Banned: when the ban ends
 
 	At      time.Time // when the request came
@@ -200,6 +201,9 @@ func (v *Verdict) Explain(title string, now time.Time) []byte {
 	}
 	if v.Throttle != "" {
 		b.line("Pace:", v.Throttle)
+	}
+	if v.Shared {
+		b.line("Budget:", "shared by all names from your network that neither robots.txt nor the list of known crawlers has")
 	}
 	if v.RetryAfter > 0 {
 		at := now.Add(time.Duration(v.RetrySeconds()) * time.Second)

@@ -62,6 +62,9 @@ type Result struct {
 	// all others, and not to be changed.
 	Ban *Ban
 	New bool
+
+	// Group says that it was the budget of the request's Group that refused it.
+	Group bool
 }
 
 // Allowed reports whether the request may be served, as far as pace and bans go.
@@ -123,7 +126,7 @@ func Judge(ctx context.Context, l Limiter, r Request, now time.Time) (Result, er
 		if own.Banned() {
 			return own, err
 		}
-		result.Ban, result.New = own.Ban, own.New
+		result.Ban, result.New, result.Group = own.Ban, own.New, true
 		return result, err
 	}
 	if result, err = l.Take(ctx, r, now); !result.Allowed() {
