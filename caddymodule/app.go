@@ -68,7 +68,8 @@ type App struct {
 	readers chan struct{} // has room for as many readers of robots.txt as may be checked at a time
 	started started
 	keep    struct{ ledger, bans sync.Once }
-	leave   []func() // let go of what is held
+	told    struct{ proxy sync.Once } // what the log says once a start
+	leave   []func()                  // let go of what is held
 
 	mu       sync.Mutex // guards what follows
 	handlers []*siteIndex

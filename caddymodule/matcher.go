@@ -177,8 +177,15 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	return false
 }
 
-// MatchWithError reports whether r comes from one of the robots. It never returns an error.
+// MatchWithError reports whether r comes from one of the robots. A claim that was not checked since
+// it came in early data is an error, 425, for whoever asks for what was found of it, as with
+// Caddy's matchers of addresses.
 func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
+	if len(m.standing) > 0 && isEarly(r) {
+		if standing, checked := provedIn(allVariables(r)); checked && standing == enforce.Unverified {
+			return false, caddyhttp.Error(http.StatusTooEarly, errTooEarly)
+		}
+	}
 	return m.Match(r), nil
 }
 

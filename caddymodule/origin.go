@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
@@ -22,8 +24,27 @@ func (h *Handler) Locate(ctx context.Context, peer string, header map[string][]s
 	if h.server != nil {
 		c.Strict, c.Told = h.server.TrustedProxiesStrict > 0, h.server.ClientIPHeaders
 	}
-	return c.Origin()
+	o := c.Origin()
+	if o.Kind != enforce.Known && (h.Verify != nil || h.Ban != nil || len(h.Trap) > 0) {
+		h.app.told.proxy.Do(func() { h.warnOfProxy(&o) })
+	}
+	return o
 }
+
+// warnOfProxy says that the addresses of clients are not known, and what to write.
+func (h *Handler) warnOfProxy(o *enforce.Origin) {
+	instead := `if this is a proxy of yours, write in the global options: servers { trusted_proxies static ` + o.Peer + ` and trusted_proxies_strict }; ` +
+		`behind a CDN its ranges, and client_ip_headers with the header in which it tells one address, such as CF-Connecting-IP. ` +
+		`If it is a client of your own network, nothing is to be done`
+	if o.Kind == enforce.Forgeable {
+		instead = "write trusted_proxies_strict beside trusted_proxies, or client_ip_headers with a header of one address; without it Caddy takes the first of several, which the client may have written"
+	}
+	h.log.Warn("the addresses of clients are not known here: verify proves nothing by them, and trap and ban catch few or nobody",
+		zap.String("peer", o.Peer), zap.String("address", o.Address), zap.String("forwarded", o.Forwarded[:min(len(o.Forwarded), 200)]), zap.String("instead", instead))
+}
+
+// errTooEarly is the error of a request in early data that has to be sent again.
+var errTooEarly = errors.New("the TLS handshake is not complete, so that the client's address proves nothing yet")
 
 // isEarly reports whether the request came in the early data of a TLS handshake (0-RTT), which is
 // not complete: anybody can send a copy of it, under any address.

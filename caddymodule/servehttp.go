@@ -40,6 +40,9 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 		return next.ServeHTTP(w, r)
 	}
 	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
+	if x.verdict.TooEarly {
+		return caddyhttp.Error(http.StatusTooEarly, errTooEarly)
+	}
 	h.observers.learn(&x)
 	var announcer *announcer
 	if h.settings.announce != 0 {

@@ -70,7 +70,7 @@ func (r *Request) Client(p ClientPrefix) Client {
 	return r.presumedClient(p)
 }
 
-// presumedClient is Client also in early data.
+// presumedClient is Client in early data too: who it is if the address is its own.
 func (r *Request) presumedClient(p ClientPrefix) Client {
 	o := &r.Origin
 	switch {

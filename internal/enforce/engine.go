@@ -70,7 +70,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, who *crawler.Identity) 
 	if e.LooksTwice() && who.Class != crawler.Robot {
 		e.lookAgain(ctx, r, &v)
 	}
-	if !r.IsForRules() && e.CanBind(v.Who.Class) {
+	if !r.IsForRules() && e.CanBind(v.Who.Class) && !v.TooEarly {
 		e.judge(ctx, r, &v)
 	}
 	return v
@@ -137,6 +137,10 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 			v.Who = asRobot(v.Who)
 		}
 	}
+	if r.EarlyData && e.hangsOnAddress(ctx, r, policy, v) {
+		v.TooEarly = true
+		return
+	}
 	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.isExempt(ctx, r)
 	if lies && e.Impostors == ImpostorsRefuse {
 		if !e.isBanned(ctx, r, v) {
@@ -162,6 +166,7 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 		v.Kind = Exempt
 		return
 	}
+	binding = e.stricter(policy.Rules, binding, r, v)
 	v.Decision.Binding = binding
 	if e.isBanned(ctx, r, v) {
 		return

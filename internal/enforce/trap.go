@@ -143,9 +143,13 @@ func (e *Engine) capture(ctx context.Context, r *Request, v *Verdict) *Capture {
 	if !isTrapped && e.Traps.Len() == 0 {
 		return nil
 	}
-	q := quarry{r.site(), e.client(ctx, r), r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)]}
+	e.Locate(ctx, r)
+	q := quarry{r.site(), r.presumedClient(e.ClientPrefix), r.UserAgent[:min(len(r.UserAgent), crawler.MaxLength)]}
 	switch {
 	case q.client.IsNobody():
+		return nil
+	case r.EarlyData:
+		v.TooEarly = !r.IsForRules() && e.isCaughtEarly(ctx, r, &q, isTrapped)
 		return nil
 	case !isTrapped:
 		return e.Traps.find(&q, r.At)

@@ -33,6 +33,8 @@ type Verdict struct {
 	Kind    Kind
 	Refused bool // the request is not to be served
 
+	TooEarly bool // early data, and the verdict hangs on the address: it is to be sent again (425)
+
 	Who        *crawler.Identity
 	Proof      Proof
 	Decision   robotsrules.Decision // the record that binds, and the rule, where one decided

@@ -52,7 +52,7 @@ type claim struct {
 }
 
 // reasons say why a claim is not verified. They are made once.
-type reasons struct{ impostor, doubtful, forgeable, proxied string }
+type reasons struct{ impostor, doubtful, forgeable, proxied, early, alone string }
 
 func newReasons(token string) reasons {
 	claim := "claims to be " + token + ", "
@@ -60,6 +60,8 @@ func newReasons(token string) reasons {
 		impostor:  claim + "but its address is not one of that robot's",
 		doubtful:  claim + "but its address is not one of that robot's, and no proxy's that this site trusts",
 		forgeable: claim + "but its address is the first of several, which anybody can write",
+		early:     claim + "which nothing shows yet: it came in early data",
+		alone:     claim + "but its name server does not say so, while others answer",
 		proxied:   claim + "which nothing shows: its address is not known, as it comes through a proxy",
 	}
 }
@@ -171,7 +173,7 @@ func (p *Prover) Check(ctx context.Context, token string, r enforce.Request) enf
 func (p *Prover) CheckAtOnce(token string, r enforce.Request) (standing enforce.Standing, pending bool) {
 	c := p.named(token)
 	standing = p.check(atOnce, c, &r).Standing
-	return standing, standing == enforce.Unverified && r.Evidence().IsValid() && c != nil && len(c.suffixes) > 0
+	return standing, standing != enforce.Verified && c != nil && len(c.suffixes) > 0 && !p.dns.Knows(r.Evidence())
 }
 
 // atOnce is the context of a check that does not wait.
@@ -202,7 +204,9 @@ func (p *Prover) check(ctx context.Context, c *claim, r *enforce.Request) enforc
 	}
 	switch addr := r.Evidence(); {
 	case addr.IsValid():
-		proof.Standing = p.checkAddress(ctx, c, addr)
+		proof.Standing, proof.Doubted = p.checkAddress(ctx, c, addr)
+	case r.EarlyData:
+		proof.Reason = c.reasons.early
 	case r.Origin.Kind == enforce.Forgeable:
 		proof.Doubted, proof.Reason = true, c.reasons.forgeable
 	default:
@@ -213,26 +217,32 @@ func (p *Prover) check(ctx context.Context, c *claim, r *enforce.Request) enforc
 		proof.Standing, proof.Doubted, proof.Reason = enforce.Unverified, true, c.reasons.doubtful
 	case proof.Standing == enforce.Impostor:
 		proof.Reason = c.reasons.impostor
+	case proof.Doubted && proof.Reason == "":
+		proof.Reason = c.reasons.alone
 	}
 	return proof
 }
 
-// checkAddress checks a claim against an address that is not the owner's own.
-func (p *Prover) checkAddress(ctx context.Context, c *claim, addr netip.Addr) enforce.Standing {
-	standing := enforce.Impostor
+// checkAddress checks a claim against an address. A list that is loaded and says no stands, whatever
+// the name servers of the address do.
+func (p *Prover) checkAddress(ctx context.Context, c *claim, addr netip.Addr) (standing enforce.Standing, doubted bool) {
+	standing = enforce.Impostor
 	for _, list := range c.lists {
 		switch ranges := list.current.Load(); {
 		case ranges == nil:
 			standing = enforce.Unverified
 		case ranges.Contains(addr):
-			return enforce.Verified
+			return enforce.Verified, false
 		}
 	}
 	if len(c.suffixes) == 0 {
-		return standing
+		return standing, false
 	}
-	if found := p.dns.Check(ctx, addr, c.suffixes); found != enforce.Impostor {
-		return found
+	switch found := p.dns.Check(ctx, addr, c.suffixes); {
+	case found == enforce.Verified:
+		return found, false
+	case found == enforce.Unverified && (len(c.lists) == 0 || standing == enforce.Unverified):
+		return found, p.dns.Doubts(addr)
 	}
-	return standing
+	return standing, false
 }

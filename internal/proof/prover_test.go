@@ -75,7 +75,7 @@ func TestARobotIsProvedByNameAndAddress(t *testing.T) {
 		{"in the range, not by name", either, googleDNS{}, "198.51.100.1", "googlebot verified"},
 		{"by name, out of the range", either, googleDNS{}, "192.0.2.1", "googlebot verified"},
 		{"out of both", either, googleDNS{}, "203.0.113.1", "googlebot impostor claims to be googlebot, but its address is not one of that robot's"},
-		{"out of the range, the name server fails", either, googleDNS{fails: true}, "203.0.113.1", "googlebot unverified"},
+		{"out of the range, the name server fails", either, googleDNS{fails: true}, "203.0.113.1", "googlebot impostor claims to be googlebot, but its address is not one of that robot's"},
 		{"a list that cannot be read", lost, googleDNS{}, "203.0.113.1", "Googlebot unverified"},
 		{"another robot's claim", Claim{Token: "bingbot", DNS: byDNS.DNS}, googleDNS{}, "192.0.2.1", ""},
 	} {

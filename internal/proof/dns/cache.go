@@ -42,6 +42,16 @@ func (c *cache) get(key [16]byte, now time.Duration) *outcome {
 	return e.outcome
 }
 
+// last returns what was known of an address, also if its time is over; nil for nothing.
+func (c *cache) last(key [16]byte) *outcome {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if i, ok := c.index[key]; ok {
+		return c.entries[i].outcome
+	}
+	return nil
+}
+
 // put remembers an outcome from the time now on, in place of what was known of the address.
 func (c *cache) put(key [16]byte, o *outcome, now time.Duration) {
 	c.mu.Lock()

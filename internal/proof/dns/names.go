@@ -22,7 +22,12 @@ const (
 type outcome struct {
 	names   []string // confirmed; in lower case, without a final dot
 	certain bool     // no name was left untried, and no question without an answer
+	alone   bool     // the look-up failed while that of another address was answered
+	proved  []string // names that were confirmed before the look-up failed
 }
+
+// hasFailed reports whether nothing was found out.
+func (o *outcome) hasFailed() bool { return len(o.names) == 0 && !o.certain }
 
 var (
 	nameless = &outcome{certain: true}

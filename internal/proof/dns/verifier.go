@@ -5,6 +5,8 @@ package dns
 import (
 	"context"
 	"net/netip"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -15,6 +17,7 @@ import (
 const (
 	defaultPatience = 300 * time.Millisecond
 	lookupTimeout   = 5 * time.Second // of a whole look-up, waited for or not
+	controlTimeout  = 2 * time.Second // of the look-up that shows whether others are answered
 	maxLookups      = 64
 	defaultEntries  = 1 << 16
 )
@@ -51,9 +54,10 @@ type Verifier struct {
 	now      func() time.Time
 	start    time.Time
 	cache    cache
-	lookups  singleflight.Group // by address
-	slots    chan struct{}      // one for each look-up that runs
-	ctx      context.Context    // of all look-ups; Close ends it
+	lookups  singleflight.Group         // by address
+	slots    chan struct{}              // one for each look-up that runs
+	answered atomic.Pointer[netip.Addr] // the last address whose look-up was answered; nil for none
+	ctx      context.Context            // of all look-ups; Close ends it
 	cancel   context.CancelFunc
 }
 
@@ -170,6 +174,42 @@ func (v *Verifier) lookUp(addr netip.Addr, key [16]byte) *outcome {
 	ctx, cancel := context.WithTimeout(v.ctx, lookupTimeout)
 	defer cancel()
 	o := lookUpNames(ctx, v.resolver, addr)
+	if o.hasFailed() {
+		o = v.failed(addr, key)
+	} else {
+		v.answered.Store(&addr)
+	}
 	v.cache.put(key, o, v.age())
 	return o
+}
+
+// failed returns the outcome of a look-up that failed: what was proved before is kept in mind, and
+// where nothing was, whether another address is answered now.
+func (v *Verifier) failed(addr netip.Addr, key [16]byte) *outcome {
+	if last := v.cache.last(key); last != nil && len(last.names)+len(last.proved) > 0 {
+		return &outcome{proved: slices.Concat(last.names, last.proved)}
+	}
+	other := v.answered.Load()
+	if other == nil || *other == addr {
+		return failed
+	}
+	ctx, cancel := context.WithTimeout(v.ctx, controlTimeout)
+	defer cancel()
+	_, err := v.resolver.LookupAddr(ctx, other.String())
+	return &outcome{alone: err == nil || isNotFound(err)}
+}
+
+// Doubts reports whether the last look-up of an address failed although another address was
+// answered at that time, and nothing was ever proved of it.
+func (v *Verifier) Doubts(addr netip.Addr) bool {
+	if v == nil || v.resolver == nil || !addr.IsValid() {
+		return false
+	}
+	last := v.cache.last(addr.Unmap().WithZone("").As16())
+	return last != nil && last.alone
+}
+
+// Knows reports whether the outcome for an address is remembered.
+func (v *Verifier) Knows(addr netip.Addr) bool {
+	return v == nil || v.resolver == nil || !addr.IsValid() || v.cache.get(addr.Unmap().WithZone("").As16(), v.age()) != nil
 }
