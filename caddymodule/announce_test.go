@@ -57,7 +57,7 @@ func said(header http.Header) string {
 const (
 	archiveLink  = `Link: <https://archive.example/timegate/http://site.example`
 	sitemapLinks = `Link: <https://site.example/a.xml>; rel="sitemap", <https://site.example/b.xml>; rel="sitemap"`
-	licenseLink  = `Link: <https://site.example/license.xml>; rel="license"`
+	licenseLink  = `Link: <https://site.example/license.xml>; rel="license"; type="application/rsl+xml"`
 )
 
 func TestEachWordAnnouncesItsStatement(t *testing.T) {

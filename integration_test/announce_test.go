@@ -189,7 +189,7 @@ func upstream(t *testing.T) string {
 
 func TestStatementsAreInEveryAnswer(t *testing.T) {
 	c := start(t, announcingSites, map[string]string{"UPSTREAM": upstream(t)})
-	const license = `<https://site.test/license.xml>; rel="license"`
+	const license = `<https://site.test/license.xml>; rel="license"; type="application/rsl+xml"`
 	gate := func(host, path string) string {
 		return "<https://archive.example/http://" + host + path + `>; rel="timegate"`
 	}

@@ -92,8 +92,8 @@ func Codes() []string {
 
 // detail is what one line adds to the text of a finding.
 type detail struct {
-	field, text, fix string
-	number           int
+	field, text, fix, example string
+	number                    int
 }
 
 // diagnostics collects findings. The texts are only made for those that are
@@ -137,6 +137,8 @@ func (d detail) fill(text string) string {
 			b.WriteString(excerpt(d.text))
 		case "fix":
 			b.WriteString(excerpt(d.fix))
+		case "example":
+			b.WriteString(excerpt(d.example))
 		case "number":
 			b.WriteString(strconv.Itoa(d.number))
 		}

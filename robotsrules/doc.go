@@ -136,9 +136,11 @@
 // a path covers all that begin with it.
 //
 // [Binding].State finds the other lines. Content-Usage is as in
-// draft-ietf-aipref-attach: the longest path that matches counts, of two preferences
-// for the same path the one that says no holds, and a target that is disallowed has
-// none. Content-Signal is read the same way. In the older dialects, and in records of
+// draft-ietf-aipref-attach: the longest path that matches counts, of several
+// preferences for the same path the one that grants least holds (parameters aside), and a target
+// that is disallowed has none. The words are those of the editors' copy of
+// draft-ietf-aipref-vocab of 19 August 2026 and of Cloudflare's Content Signals; others are kept,
+// and told. Content-Signal is read the same way. In the older dialects, and in records of
 // version 2.0.0, the line counts that would if all were Allow lines.
 //
 // # What we chose
@@ -180,7 +182,8 @@
 // # Trying a file
 //
 // [File].Diagnostics say what Parse could not read as it is written. [Policy.Shadowed]
-// finds the rules that never decide, and [Differences] what robots decide
+// finds the rules that never decide, [Lint] says them and what else a whole file may not mean,
+// and [Differences] what robots decide
 // otherwise that read by another dialect. [Policy.Names] and [Binding.Matches] tell what
 // one User-agent line and one rule do alone.
 //

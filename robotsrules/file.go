@@ -87,6 +87,8 @@ type Group struct {
 	ContentUsages []Field
 	// Fields are the unknown fields met inside the record.
 	Fields []Field
+
+	body bool // it has a rule or a field of its own, readable or not
 }
 
 // Token is what one User-agent line names.

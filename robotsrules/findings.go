@@ -4,7 +4,7 @@ package robotsrules
 var (
 	findUTF16 = define("utf-16", Error, "the text is UTF-16, of which nothing can be read",
 		"save the file as UTF-8")
-	findHTML = define("html", Warning, "the text is an HTML page, not a robots.txt",
+	findHTML = define("html", Error, "the text is an HTML page, not a robots.txt",
 		"answer /robots.txt with plain text, or with 404 when there are no rules")
 	findCut = define("too-long", Warning, "only the first {number} bytes are read; this line and what follows is not",
 		"shorten the file")
@@ -18,6 +18,17 @@ var (
 	findNoField = define("no-field", Warning, `"{text}" is not of the form "Field: value"`,
 		"write # before it to make it a comment")
 	findNoColon = define("no-colon", Warning, `the colon after "{text}" is missing; it is read as if it stood there`,
+		`write "{field}: {fix}"`)
+	findWrongColon = define("wrong-colon", Warning, `"{text}" means nothing: a : belongs behind {field}`,
+		`write "{field}: {fix}"`)
+	findBarePath = define("bare-path", Warning, `"{text}" is a path without a field, and is not read`,
+		`write "Disallow: {text}" or "Allow: {text}"`)
+	findBareAddress = define("bare-address", Warning, `"{text}" is an address without a field, and is not read`,
+		`write "Sitemap: {text}" if it is one, or # before it to make it a comment`)
+	findMisspelt = define("misspelt", Warning, `the field "{text}" is not known, so the line is not acted upon; it looks like "{field}"`,
+		`write "{field}: {fix}"`)
+	findMisspeltRecord = define("misspelt-user-agent", Warning,
+		`the field "{text}" is not known, so what follows belongs to the record above; it looks like "{field}"`,
 		`write "{field}: {fix}"`)
 	findSecondField = define("two-fields", Warning, `"{text}" has another field in it, which is not read as one`,
 		`write "{fix}" on a line of its own`)
@@ -47,18 +58,38 @@ var (
 	findVersion = define("version-in-name", Warning, `"{text}" holds a version: it names only a robot that writes just this one, behind a blank`,
 		`write "User-agent: {fix}"`)
 	findNoRecord = define("no-record", Warning, "{field} stands before any User-agent line and binds nobody",
-		`write "User-agent: *" above it`)
+		"write the User-agent line of whom it is meant for above it, or delete it")
 	findAfterBlank = define("after-blank", Warning, "the blank line {number} ended the record, so {field} binds nobody",
 		"delete the blank line {number}")
-	findNoSlash = define("no-slash", Warning, `"{text}" matches nothing: a path begins with /`,
-		`write "{field}: /{text}"`)
-	findURL = define("address-as-path", Warning, `"{text}" matches nothing: it is an address, and only paths are compared`,
-		`write "{field}: {fix}"`)
 	findStar = define("star-in-old-dialect", Warning, `"{text}" matches nothing: in {fix} a * is a character like others`,
 		"write the beginning of the path, from its first / on")
 	findMixedVersions = define("mixed-versions", Warning,
 		`the record for "{text}" is not read: another one for it (line {number}) has Robot-version 2.0.0`,
 		"write both as one record")
+)
+
+// What can be wrong with a path.
+var (
+	findPaths = define("several-paths", Warning, `"{text}" is read as one path`,
+		"write {fix}")
+	findQuotedPath = define("quoted-path", Warning, `"{text}" matches nothing that anybody asks for: quotes are characters like others`,
+		`write "{field}: {fix}"`)
+	findExpression = define("expression", Warning, `"{text}" looks like a regular expression; in a path only * (any text) and a final $ (the end) mean something`,
+		"write the path with * for what varies, in as many lines as it takes")
+	findBackslash = define("backslash", Warning, `"{text}" matches nothing that anybody asks for: paths are divided by /`,
+		`write "{field}: {fix}"`)
+	findSiteURL = define("address-of-site", Warning, `"{text}" matches nothing: it is an address, and only paths are compared`,
+		`write "{field}: /" if the whole site is meant, and else "{field}:" and nothing behind it`)
+	findURL = define("address-as-path", Warning, `"{text}" matches nothing: it is an address, and only paths are compared`,
+		`write "{field}: {fix}"`)
+	findNoPath = define("no-path", Warning, `"{text}" matches nothing: it is no path`,
+		`write "{field}: /" if the whole site is meant, and else "{field}:" and nothing behind it`)
+	findNoSlash = define("no-slash", Warning, `"{text}" matches nothing: a path begins with /`,
+		`write "{field}: {fix}"`)
+	findNotUTF8 = define("not-utf-8", Warning, `"{text}" is not UTF-8, so it is not the path that browsers and robots ask for`,
+		"save the file as UTF-8, or percent-encode the path as a browser shows it")
+	findRawLetters = define("raw-letters", Info, `"{text}" has letters beyond ASCII; they are understood here, but Google asks for percent-encoding`,
+		`write "{field}: {fix}"`)
 )
 
 // What can be wrong with a Robot-version line.
@@ -138,6 +169,14 @@ var (
 		`write "{field}: {fix}"`)
 	findNoLink = define("no-link", Warning, `"{text}" is no address; it is ignored`,
 		`write the whole address, such as "{field}: https://example.com/..."`)
+	findRelative = define("relative-link", Warning, `"{text}" is no whole address, which is what readers of {field} lines ask for`,
+		`write "{field}: https://example.com{text}" with the name of your site`)
+	findOtherWord = define("other-word", Warning, `"{text}" states nothing: {field} knows {example}`,
+		`write "{field}: {fix}"`)
+	findNoWord = define("no-word", Warning, `"{text}" states nothing: {field} knows {example}`,
+		"write one of these words, or delete the line")
+	findStarPath = define("star-path", Info, `"{text}" begins with a star; a path of a {field} line begins with /`,
+		`write "{field}: {fix}"`)
 	findNoPreference = define("no-preference", Warning, "the {field} line states no preference; it is ignored",
 		`write it behind the path, such as "{field}: {fix}"`)
 	findBadPreference = define("bad-preference", Warning, `"{text}" states no preference; it is ignored`,

@@ -116,7 +116,7 @@ type line struct {
 	value  string
 	typo   bool // name is a known misspelling
 	colon  bool // a colon follows name
-	second bool // the value has another field in it
+	told   bool // what is wrong with the value is told already
 }
 
 // secondField returns where in a value another field begins that we know, -1 for nowhere: behind
@@ -179,6 +179,15 @@ func lexWords(l *line, d Dialect) bool {
 		end++
 	}
 	return false
+}
+
+// firstField returns the first field of a value that begins with one, without those that follow it.
+func firstField(value string) string {
+	colon := strings.IndexByte(value, ':') + 1
+	if second := secondField(value[colon:]); second > 0 {
+		return trim(strings.TrimSuffix(trim(value[:colon+second]), `\n`))
+	}
+	return value
 }
 
 // fieldOf returns the field called name in the dialect, and whether name is one

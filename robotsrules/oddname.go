@@ -55,17 +55,10 @@ func namesIn(value string, first rune) (names []string) {
 
 // userAgentLinesFor says which lines to write for these robots.
 func userAgentLinesFor(names []string) string {
-	const line = `"User-agent: `
-	switch text := strings.Join(names, `" and `+line); {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "the robot's name and nothing else"
-	case len(names) == 1:
-		return line + text + `"`
-	case len(text) > maxExcerpt/2:
-		return line + names[0] + `" and so on, a line for each`
-	default:
-		return line + text + `", a line for each`
 	}
+	return linesFor(userAgent.String(), names)
 }
 
 // cutLastWord returns the last word of a name, and what stands before it.

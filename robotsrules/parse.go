@@ -59,6 +59,9 @@ func (p *parser) read(number int, raw string) {
 		return
 	}
 	text := withoutComment(raw)
+	if name, _, found := strings.Cut(text, ":"); found && len(text) < len(raw) && strings.EqualFold(trim(name), comment.String()) {
+		text = trim(raw) // up to the end of the line, a # with it (the 1996 proposal 2.0.0)
+	}
 	if text == "" {
 		if len(trim(raw)) == 0 {
 			p.blankLine(number)
@@ -67,18 +70,21 @@ func (p *parser) read(number int, raw string) {
 	}
 	l, ok := lex(number, text, p.file.Dialect)
 	if !ok {
-		p.report(number, findNoField, detail{text: text})
+		p.toldOfNoField(number, text)
 		return
 	}
 	switch {
+	case l.wrongColon():
+		l.told = true
+		p.report(number, findWrongColon, detail{field: l.field.String(), text: text, fix: trim(withoutColon(l.value))})
 	case !l.colon:
 		p.report(number, findNoColon, detail{field: l.field.String(), text: l.name, fix: l.value})
 	case l.typo:
 		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
 	}
 	if second := secondField(l.value); l.field != unknownField && l.field != comment && second >= 0 {
-		l.second = true
-		p.report(number, findSecondField, detail{text: text, fix: l.value[second:]})
+		l.told = true
+		p.report(number, findSecondField, detail{text: text, fix: firstField(l.value[second:])})
 	}
 	p.take(&l)
 }
@@ -129,8 +135,9 @@ func (p *parser) userAgent(l *line) {
 	}
 	// Without a token the record stays open for its rules, so that they do not fall on the
 	// record before.
+	p.group.body = p.group.body || l.told // what follows it on its line was meant for it
 	tokens, f, d := tokensOf(l.value, l.number)
-	if f != nil && !l.second {
+	if f != nil && !l.told {
 		p.report(l.number, f, d)
 	}
 	if p.group.Tokens == nil && len(tokens) == 1 {
@@ -152,7 +159,7 @@ func tokenOf(value string) string {
 }
 
 func (p *parser) unknown(l *line) {
-	p.report(l.number, findUnknown, detail{text: l.name})
+	p.toldOfUnknown(l)
 	if p.group != nil {
 		p.group.Fields = push(p.group.Fields, l.kept())
 		return
@@ -176,7 +183,7 @@ func (p *parser) ofRecord(l *line) {
 		return
 	}
 	first := !p.body
-	p.body = true
+	p.body, p.group.body = true, true
 	switch l.field {
 	case allow:
 		p.group.Rules = append(p.group.Rules, p.rule(l, Allow))
@@ -207,28 +214,4 @@ func (p *parser) noRecord() *finding {
 func (p *parser) rule(l *line, k Kind) *Rule {
 	p.checkPattern(l)
 	return p.rules.Put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
-}
-
-// checkPattern complains about a pattern that can match nothing.
-func (p *parser) checkPattern(l *line) {
-	stars := readingOf(p.file.Dialect, p.group).stars()
-	if l.value == "" || l.second || canMatch(l.value, stars) {
-		return
-	}
-	d := detail{field: l.field.String(), text: l.value}
-	if l.value[0] == '*' {
-		d.fix = p.file.Dialect.String()
-		p.report(l.number, findStar, d)
-		return
-	}
-	rest, isURL := cutScheme(l.value)
-	if !isURL {
-		p.report(l.number, findNoSlash, d)
-		return
-	}
-	d.fix = "/"
-	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-		d.fix = rest[slash:]
-	}
-	p.report(l.number, findURL, d)
 }

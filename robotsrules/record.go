@@ -52,6 +52,7 @@ type recordSet struct {
 	ofGroup  map[clauseOfGroup]index.Tree // of groups in many records
 	trees    []index.Tree                 // room for those of one record
 	paths    map[preferencePath]int       // the preferences of the next tree
+	said     map[int][]string             // what is stated several times, by its preference
 	records  index.Arena[record]
 	numbers  index.Arena[int]
 }
@@ -138,6 +139,9 @@ func (s *recordSet) finish() {
 		p.stated = s.state(p.ids)
 		p.strict = isStrict(p.record)
 		p.everything = emptyDisallow(p.record)
+	}
+	for i, said := range s.said {
+		s.shared.preferences[i] = joinPreferences(said)
 	}
 	s.shared.index = s.builder.Index()
 }

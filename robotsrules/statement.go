@@ -80,15 +80,15 @@ const (
 	clauseSignal
 )
 
-// states reports whether a group has lines that state something.
-func states(g *Group) bool {
+// statesAnything reports whether a group has lines that state something.
+func statesAnything(g *Group) bool {
 	return len(g.Noindex) > 0 || len(g.ContentUsages) > 0 || len(g.ContentSignals) > 0
 }
 
 // state compiles the statements of the groups with these numbers, nil when they have
 // none.
 func (s *recordSet) state(ids []int) *stated {
-	if !slices.ContainsFunc(ids, func(id int) bool { return states(s.file.Groups[id]) }) {
+	if !slices.ContainsFunc(ids, func(id int) bool { return statesAnything(s.file.Groups[id]) }) {
 		return nil
 	}
 	return &stated{
@@ -123,6 +123,9 @@ type preferencePath struct {
 func (s *recordSet) addPreferences(g *Group, lines []Field) {
 	if s.paths == nil && len(lines) > 0 {
 		s.paths = make(map[preferencePath]int)
+		if s.said == nil {
+			s.said = make(map[int][]string)
+		}
 	}
 	reading, all := readingOf(s.file.Dialect, g), s.shared
 	for _, l := range lines {
@@ -137,7 +140,10 @@ func (s *recordSet) addPreferences(g *Group, lines []Field) {
 		rank := rankOf(Noindex, &p, reading, len(all.preferences))
 		key := preferencePath{p.Pattern, rank >> 32}
 		if first, found := s.paths[key]; found {
-			all.preferences[first] = joinPreferences(all.preferences[first], preference)
+			if s.said[first] == nil {
+				s.said[first] = []string{all.preferences[first]}
+			}
+			s.said[first] = append(s.said[first], preference)
 			continue
 		}
 		s.paths[key] = len(all.preferences)
@@ -209,7 +215,7 @@ func (p *parser) content(l *line) {
 		p.file.Fields = append(p.file.Fields, l.kept())
 		return
 	}
-	p.body = true
+	p.body, p.group.body = true, true
 	if l.field == contentSignal {
 		p.group.ContentSignals = append(p.group.ContentSignals, l.kept())
 		return
@@ -224,6 +230,7 @@ func (p *parser) checkPreference(l *line) {
 		d.fix = "ai-train=no"
 	}
 	switch {
+	case l.told:
 	case len(l.value) > maxStated:
 		p.report(l.number, findLongValue, d)
 	case preference == "" && path != "":
@@ -235,24 +242,7 @@ func (p *parser) checkPreference(l *line) {
 		p.report(l.number, p.noRecord(), detail{field: l.field.String(), number: p.blank})
 	case path != "" && !canMatch(path, readingOf(p.file.Dialect, p.group).stars()):
 		p.report(l.number, findStar, detail{field: l.field.String(), text: path, fix: p.file.Dialect.String()})
+	default:
+		p.checkVocabulary(l, path, preference)
 	}
-}
-
-// joinPreferences returns what two preferences for one path come to: of two words for
-// one key the one that says no holds, and else the first
-// (draft-ietf-aipref-vocab, "Combining Preferences").
-func joinPreferences(a, b string) string {
-	var members []string
-	at := make(map[string]int)
-	for member := range strings.SplitSeq(a+","+b, ",") {
-		member = trim(member)
-		key, word, _ := strings.Cut(member, "=")
-		if i, found := at[key]; !found {
-			at[key] = len(members)
-			members = append(members, member)
-		} else if word == "n" || word == "no" {
-			members[i] = member
-		}
-	}
-	return strings.Join(members, ", ")
 }

@@ -1,6 +1,7 @@
 package robotsrules_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func twinPreference(d robotsrules.Dialect, v2 bool, lines []robotsrules.Field, t
 	if joined == 1 {
 		return best.preference
 	}
-	return twinJoin(strings.Join(said, ","))
+	return twinJoin(said)
 }
 
 // twinPath writes a path of a record of version 2.0.0 in the one way there is: of several
@@ -125,23 +126,53 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > 0x7e || r < ' ' }) < 0
 }
 
-// twinJoin keeps, of the words for one key, the last that says no, and else the first.
-func twinJoin(s string) string {
+// twinJoin keeps, for each key, the member that grants least: the first of those.
+func twinJoin(said []string) string {
 	var keys []string
-	words := make(map[string]string)
-	for _, member := range twinDictionary(s) {
-		key, value, _ := strings.Cut(member, "=")
-		if _, known := words[key]; !known {
-			keys = append(keys, key)
-		} else if value != "n" && value != "no" {
-			continue
+	best := make(map[string]string)
+	for _, one := range said {
+		members := twinDictionary(one)
+		for i, member := range members {
+			key := twinKey(member)
+			if slices.ContainsFunc(members[i+1:], func(later string) bool { return twinKey(later) == key }) {
+				if !slices.Contains(keys, key) {
+					keys = append(keys, key)
+				}
+				continue // of one key twice the last counts
+			}
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+			if best[key] == "" || twinGrants(member) < twinGrants(best[key]) {
+				best[key] = member
+			}
 		}
-		words[key] = member
 	}
-	for i, key := range keys {
-		keys[i] = words[key]
+	joined := best[keys[0]]
+	for _, key := range keys[1:] {
+		if len(joined)+2+len(best[key]) <= 2048 {
+			joined += ", " + best[key]
+		}
 	}
-	return strings.Join(keys, ", ")
+	return joined
+}
+
+func twinKey(member string) string {
+	return strings.Trim(regexp.MustCompile(`^[^=;]*`).FindString(member), " ")
+}
+
+func twinGrants(member string) int {
+	value := strings.Trim(regexp.MustCompile(`;.*`).ReplaceAllString(member, ""), " ")
+	_, value, _ = strings.Cut(value, "=")
+	switch strings.Trim(value, " ") {
+	case "n", "no", "immediate":
+		return 0
+	case "y", "yes", "reference":
+		return 1
+	case "full":
+		return 2
+	}
+	return 3
 }
 
 // twinTimeGates asks every Archived line.

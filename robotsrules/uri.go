@@ -52,11 +52,13 @@ func isLink(s string) bool {
 // checkLink complains about the value of a Sitemap or License line that cannot be
 // the target of a link.
 func (p *parser) checkLink(l *line) {
-	if isLink(l.value) {
+	if l.told || isHTTP(l.value) && isLink(l.value) {
 		return
 	}
 	d := detail{field: l.field.String(), text: l.value, fix: string(AppendURI(nil, l.value))}
 	switch {
+	case isLink(l.value):
+		p.report(l.number, findRelative, d)
 	case len(l.value) > maxStated:
 		p.report(l.number, findLongValue, d)
 	case isLink(d.fix):

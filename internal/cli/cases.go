@@ -3,11 +3,15 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +25,7 @@ const maxCaseLine = 8 << 20
 // testCommand is caddy robots test.
 func testCommand() *cobra.Command {
 	var cases caseReader
-	var asJSON bool
+	var form format
 	cmd := &cobra.Command{
 		Use:   "test [flags] <cases.jsonl|->",
 		Short: "Runs a file of cases against your robots.txt",
@@ -42,10 +46,10 @@ Exit status: 0 all pass, 1 at least one fails, 2 it could not be run.`,
   generate-cases | caddy robots test --json -`,
 		Args: arguments(1, 1, "file of cases"),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each case")
+	form.addFlags(cmd, "a case")
 	cases.addFlags(cmd)
 	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
-		if err := cases.prepare(); err != nil {
+		if err := cmp.Or(form.check(), cases.prepare()); err != nil {
 			return err
 		}
 		cases.name, cases.lines = args[0], bufio.NewScanner(cmd.InOrStdin())
@@ -58,7 +62,7 @@ Exit status: 0 all pass, 1 at least one fails, 2 it could not be run.`,
 			cases.lines, cases.folder = bufio.NewScanner(file), filepath.Dir(args[0])
 		}
 		cases.lines.Buffer(make([]byte, 64<<10), maxCaseLine)
-		return cases.run(out, asJSON)
+		return cases.run(out, form)
 	})
 }
 
@@ -91,7 +95,7 @@ type caseReader struct {
 }
 
 // run judges all cases and prints what became of them.
-func (c *caseReader) run(out *bufio.Writer, asJSON bool) error {
+func (c *caseReader) run(out *bufio.Writer, form format) error {
 	passed, failed := 0, 0
 	for c.lines.Scan() {
 		c.line++
@@ -110,12 +114,18 @@ func (c *caseReader) run(out *bufio.Writer, asJSON bool) error {
 		} else {
 			failed++
 		}
-		switch {
-		case asJSON:
-			printJSON(out, caseResult{tc.Name, tc.Expect, ok, newFinding(&v, tc.URL, *tc.UserAgent)})
-		case !ok:
-			fmt.Fprintf(out, "%s:%d: %s%s for %s: %s, expected %s: %s\n", c.name, c.line, label(tc.Name),
+		failure := func() string {
+			return fmt.Sprintf("%s%s for %s: %s, expected %s: %s", label(tc.Name),
 				printable(tc.URL), printable(*tc.UserAgent), v.Kind, tc.Expect, reason(&v))
+		}
+		switch {
+		case form.isJSON():
+			printJSON(out, caseResult{tc.Name, tc.Expect, ok, newFinding(&v, tc.URL, *tc.UserAgent)})
+		case ok:
+		case form.isGitHub():
+			printAnnotation(out, "error", c.name, c.line, "robots.txt", failure())
+		default:
+			fmt.Fprintf(out, "%s:%d: %s\n", c.name, c.line, failure())
 		}
 	}
 	switch err := c.lines.Err(); {
@@ -123,8 +133,10 @@ func (c *caseReader) run(out *bufio.Writer, asJSON bool) error {
 		return fmt.Errorf("%s:%d: longer than %d MiB; write the rules to a file, and robots_txt_file here", c.name, c.line+1, maxCaseLine>>20)
 	case err != nil:
 		return err
+	case passed+failed == 0:
+		return fmt.Errorf("%s: there is no case; write one JSON object in a line", c.name)
 	}
-	if !asJSON {
+	if form.isText() {
 		fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
 	}
 	if failed > 0 {
@@ -135,8 +147,8 @@ func (c *caseReader) run(out *bufio.Writer, asJSON bool) error {
 
 // parse reads a case and its request, and the rules if it has any of its own.
 func (c *caseReader) parse(text []byte) (tc testCase, r enforce.Request, err error) {
-	if err := json.Unmarshal(text, &tc); err != nil {
-		return tc, r, fmt.Errorf("%w; write one JSON object in a line", err)
+	if err := unmarshalCase(text, &tc); err != nil {
+		return tc, r, err
 	}
 	if tc.Expect != enforce.Allowed.String() && tc.Expect != enforce.Disallowed.String() {
 		return tc, r, fmt.Errorf(`expect is %q; write "allowed" or "disallowed"`, tc.Expect)
@@ -151,6 +163,26 @@ func (c *caseReader) parse(text []byte) (tc testCase, r enforce.Request, err err
 		err = fmt.Errorf("url: %w", err)
 	}
 	return tc, r, err
+}
+
+// caseKeys are what a case may say.
+var caseKeys = []string{"robots_txt", "robots_txt_file", "user_agent", "url", "expect", "name"}
+
+// unmarshalCase reads one JSON object, which has no keys but those.
+func unmarshalCase(text []byte, tc *testCase) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return fmt.Errorf("%w; write one JSON object in a line", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.ContainsFunc(caseKeys, func(known string) bool { return strings.EqualFold(known, key) }) {
+			return fmt.Errorf("there is no key %q among %s%s", key, strings.Join(caseKeys, ", "), didYouMean(key, caseKeys))
+		}
+	}
+	if err := json.Unmarshal(text, tc); err != nil {
+		return fmt.Errorf("%w; write one JSON object in a line", err)
+	}
+	return nil
 }
 
 // readRules reads the rules of a case: without any it has those of the case before.

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // question is what the flags of check and explain say: who asks, and by which rules.
@@ -35,7 +36,28 @@ func (q *question) read(cmd *cobra.Command, address string) (*policies.Rules, er
 	if !cmd.Flags().Changed("user-agent") {
 		return nil, errors.New("no --user-agent; write the name of a robot, such as GPTBot, or a whole User-Agent header")
 	}
-	return q.reader.read(cmd, cmp.Or(q.place, siteRules(address)))
+	rules, err := q.reader.read(cmd, cmp.Or(q.place, siteRules(address)))
+	if err == nil {
+		q.hint(cmd, rules)
+	}
+	return rules, err
+}
+
+// hint asks whether another robot is meant, where neither robots.txt nor the catalogue has the
+// name.
+func (q *question) hint(cmd *cobra.Command, rules *policies.Rules) {
+	if _, known := crawler.Find(q.userAgent); known || !isName(q.userAgent) || rules.Compiled.Named(q.userAgent) != nil {
+		return
+	}
+	names := policies.RobotNames()
+	for _, group := range rules.File.Groups {
+		for _, token := range group.Tokens {
+			names = append(names, token.Value)
+		}
+	}
+	if closest := robotsrules.Closest(q.userAgent, names, 1); closest != "" && !strings.EqualFold(closest, q.userAgent) {
+		cmd.PrintErrf("no robot is known as %s; did you mean %s?\n", printable(q.userAgent), printable(closest))
+	}
 }
 
 // isName reports whether this is not a header that anybody sends, but the name of a robot: a word

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
@@ -17,128 +18,155 @@ import (
 // lintCommand is caddy robots lint.
 func lintCommand() *cobra.Command {
 	var rd reader
-	var asJSON, strict bool
+	var form format
+	var strict bool
 	cmd := &cobra.Command{
-		Use:   "lint [flags] [<file|url|->]",
+		Use:   "lint [flags] [<file|url|->...]",
 		Short: "Says what is wrong with a robots.txt",
 		Long: `
 Says, line by line, what a robots.txt does not mean although it seems to, and
-what to write instead: lines that are not read, names that no request carries or
-that would bind a crowd, a Crawl-delay that holds robots which do not read it,
-rules that never decide and the line that decides in their place, and decisions
-that robots make differently which follow another standard.
+what to write instead: lines that are not read, records that can bind nobody, a
+Crawl-delay that holds robots which do not read it, rules that never decide and
+the line that decides in their place. With --dialect draft1996 or norobots1994
+also decisions that robots make differently which follow another standard.
 
 Without an argument it reads the file robots.txt in the current folder.
 
 Exit status: 0 there is no error, 1 there is at least one, 2 it could not be
 run. With --strict a warning counts as an error.`,
 		Example: `  caddy robots lint
+  caddy robots lint --strict --format github public/robots.txt
   caddy robots lint --json https://example.com/robots.txt`,
-		Args: arguments(0, 1, "robots.txt"),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each finding")
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 for a warning too")
+	form.addFlags(cmd, "a finding")
 	rd.addFlags(cmd)
-	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
-		place := defaultFile
-		if len(args) == 1 {
-			place = args[0]
-		}
-		rules, err := rd.read(cmd, place)
-		if err != nil {
+	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, places []string) error {
+		if err := form.check(); err != nil {
 			return err
 		}
-		all := notes(rules, &rd)
-		counts := make(map[robotsrules.Severity]int)
-		for _, n := range all {
-			counts[n.Severity]++
+		if len(places) == 0 {
+			places = []string{defaultFile}
 		}
-		if asJSON {
-			printNotesJSON(out, place, all)
-		} else {
-			printNotes(out, place, all)
-			fmt.Fprintln(out, summary(rules.File, counts))
+		found := false
+		for _, place := range places {
+			rules, err := rd.read(cmd, place)
+			if err != nil {
+				return err
+			}
+			all := notes(rules, &rd)
+			counts := make(map[robotsrules.Severity]int)
+			for _, n := range all {
+				counts[n.Severity]++
+			}
+			printNotes(out, form, place, all)
+			if form.isText() {
+				fmt.Fprintln(out, summary(rules.File, counts))
+			}
+			found = found || counts[robotsrules.Error] > 0 || strict && counts[robotsrules.Warning] > 0
 		}
-		if counts[robotsrules.Error] > 0 || strict && counts[robotsrules.Warning] > 0 {
+		if found {
 			return errFound
 		}
 		return nil
 	})
 }
 
-// note is something to be said of a line, or of a text as a whole. Those of one kind say so
-// much the same that a person is shown only the first few.
-type note struct {
-	robotsrules.Diagnostic
-	kind string
-}
-
-// The kinds of note that count as alike whatever they say.
+// The codes of what is found here.
 const (
-	kindShadow     = "shadow"
-	kindUnread     = "unread"
-	kindDifference = "difference"
+	codeDifference    = "other-standard"
+	codeDefeatedAllow = "defeated-allow"
 )
 
-// maxAlike is how many notes of a kind a person is shown, and mostOf of some kinds. Of the
-// differences between the standards a file has either none or one for each rule.
-const maxAlike = 3
+// codes are those of all findings.
+func codes() []string {
+	return slices.Concat(robotsrules.Codes(), crawler.AdviceCodes(), []string{policies.UnreadDelayCode, policies.UnknownRobotCode, codeDifference, codeDefeatedAllow})
+}
 
-var mostOf = map[string]int{kindShadow: 20, kindDifference: 1}
+// maxOfCode is how many findings with one code a person is shown, and mostOf of some codes: those
+// that a file has not at all or many times. Of findings that say the very same it is maxAlike.
+const (
+	maxOfCode = 10
+	maxAlike  = 3
+)
+
+var mostOf = map[string]int{"raw-letters": 1, codeDifference: 1}
 
 // notes returns all that is to be said of a text, by line.
-func notes(rules *policies.Rules, rd *reader) (all []note) {
-	add := func(kind string, list []robotsrules.Diagnostic) {
-		for _, d := range list {
-			all = append(all, note{d, cmp.Or(kind, d.Message)})
-		}
+func notes(rules *policies.Rules, rd *reader) (all []robotsrules.Diagnostic) {
+	options := new(enforce.Options)
+	all = slices.Concat(rules.Diagnostics, policies.DressedAsBrowsers(rules.File, options), unreadDelays(rules.Compiled), policies.UnknownRobots(rules.File),
+		robotsrules.Lint(rules.File, rules.Compiled), defeatedAllows(rules))
+	if rd.options.Dialect != robotsrules.RFC9309 {
+		all = append(all, differences(rules.Text, rd)...)
 	}
-	add("", rules.Diagnostics)
-	add("", policies.DressedAsBrowsers(rules.File, new(enforce.Options)))
-	add(kindUnread, unreadDelays(rules.Compiled))
-	add(kindShadow, shadows(rules.Compiled))
-	add(kindDifference, differences(rules.Text, rd))
-	slices.SortStableFunc(all, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(all, func(a, b robotsrules.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 	return all
 }
 
-// printNotes prints what is to be said to a person, in the form of compilers.
-func printNotes(out *bufio.Writer, place string, all []note) {
-	alike := make(map[string]int)
+// shortened leaves out findings that are like others, and returns after which of the rest how many
+// of the same code are missing.
+func shortened(all []robotsrules.Diagnostic) (shown []robotsrules.Diagnostic, missing map[int]int) {
+	ofCode, alike, last := make(map[string]int), make(map[string]int), make(map[string]int)
+	missing = make(map[int]int)
 	for _, n := range all {
-		alike[n.kind]++
-	}
-	shown := make(map[string]int)
-	for _, n := range all {
-		most := cmp.Or(mostOf[n.kind], maxAlike)
-		if shown[n.kind]++; shown[n.kind] > most {
+		if ofCode[n.Code] == cmp.Or(mostOf[n.Code], maxOfCode) || alike[n.Message] == maxAlike {
+			missing[last[n.Code]]++
 			continue
 		}
-		fmt.Fprintf(out, "%s:%d: %s: %s", place, n.Line, n.Severity, printable(sentence(n.Message)))
+		ofCode[n.Code]++
+		alike[n.Message]++
+		last[n.Code] = len(shown)
+		shown = append(shown, n)
+	}
+	return shown, missing
+}
+
+// printNotes prints what is to be said of the text of a place: to a person in the form of
+// compilers, to machines all of it.
+func printNotes(out *bufio.Writer, form format, place string, all []robotsrules.Diagnostic) {
+	if form.isJSON() {
+		for _, n := range all {
+			printJSON(out, advice{place, n.Line, n.Severity.String(), n.Code, n.Message, n.Instead})
+		}
+		return
+	}
+	shown, missing := shortened(all)
+	for i, n := range shown {
+		text := printable(sentence(n.Message))
 		if n.Instead != "" {
-			fmt.Fprintf(out, " %s", printable(sentence(capital(n.Instead))))
+			text += " " + printable(sentence(capital(n.Instead)))
 		}
-		if more := alike[n.kind] - most; shown[n.kind] == most && more > 0 {
-			fmt.Fprintf(out, " So it is with %s; --json lists all.", number(more, "more line"))
+		if more := missing[i]; more > 0 {
+			text += fmt.Sprintf(" There %s of this kind; --json lists all.", are(more, "more"))
 		}
-		fmt.Fprintln(out)
+		if form.isGitHub() {
+			printAnnotation(out, levels[n.Severity], place, n.Line, n.Code, text)
+			continue
+		}
+		fmt.Fprintf(out, "%s:%d: %s: %s\n", place, n.Line, n.Severity, text)
 	}
 }
 
-// advice is a note as it is printed with --json.
+// levels are GitHub's words for severities.
+var levels = [...]string{robotsrules.Info: "notice", robotsrules.Warning: "warning", robotsrules.Error: "error"}
+
+// are writes how many there are.
+func are(n int, what string) string {
+	if n == 1 {
+		return "is 1 " + what
+	}
+	return fmt.Sprintf("are %d %s", n, what)
+}
+
+// advice is a note as it is printed with --format json.
 type advice struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	Severity string `json:"severity"`
+	Code     string `json:"code"`
 	What     string `json:"what"`
 	Instead  string `json:"instead"`
-}
-
-// printNotesJSON prints all that is to be said.
-func printNotesJSON(out *bufio.Writer, place string, all []note) {
-	for _, n := range all {
-		printJSON(out, advice{place, n.Line, n.Severity.String(), n.Message, n.Instead})
-	}
 }
 
 // summary says in a line what the text holds.
@@ -168,38 +196,6 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// shadows says which rules never decide.
-func shadows(policy *robotsrules.Policy) []robotsrules.Diagnostic {
-	found, all := policy.Shadowed()
-	var list []robotsrules.Diagnostic
-	for _, s := range found {
-		d := robotsrules.Diagnostic{Line: s.Rule.Line, Severity: robotsrules.Warning}
-		switch {
-		case s.By == nil:
-			d.Message = fmt.Sprintf("%q never decides: /robots.txt is always allowed", s.Rule.Text)
-			d.Instead = "remove the line"
-			if s.Same {
-				d.Severity = robotsrules.Info
-			}
-		case s.Same:
-			d.Severity = robotsrules.Info
-			d.Message = fmt.Sprintf("%q adds nothing to line %d, %q", s.Rule.Text, s.By.Line, s.By.Text)
-			d.Instead = "one of them can go"
-		default:
-			d.Message = fmt.Sprintf("%q never decides: line %d, %q, goes before it", s.Rule.Text, s.By.Line, s.By.Text)
-			if s.Example != "" {
-				d.Message += ", for example for " + s.Example
-			}
-			d.Instead = "remove the one that is not meant"
-		}
-		list = append(list, d)
-	}
-	if !all {
-		list = append(list, robotsrules.Diagnostic{Line: 1, Message: "the file is so large that it was not asked of all rules whether they ever decide"})
-	}
-	return list
-}
-
 // unreadDelays says which paces hold robots that do not read them.
 func unreadDelays(policy *robotsrules.Policy) (list []robotsrules.Diagnostic) {
 	for _, unread := range policies.UnreadDelays(policy, new(enforce.Options)) {
@@ -222,13 +218,49 @@ func differences(text string, rd *reader) []robotsrules.Diagnostic {
 			by[d.Verdict] = append(by[d.Verdict], name)
 		}
 		list = append(list, robotsrules.Diagnostic{
-			Line: f.Line,
+			Code: codeDifference, Line: f.Line,
 			Message: fmt.Sprintf("robots that follow another standard decide otherwise: for %q, %s is allowed by %s and disallowed by %s",
 				f.Token, f.Example, strings.Join(by[robotsrules.Allowed], " and "), strings.Join(by[robotsrules.Disallowed], " and ")),
 		})
 	}
 	if !all {
-		list = append(list, robotsrules.Diagnostic{Line: 1, Message: "the file is so large that not all of it was read by each standard, to see where they differ"})
+		list = append(list, robotsrules.Diagnostic{Code: codeDifference, Line: 1, Message: "the file is so large that not all of it was read by each standard, to see where they differ"})
+	}
+	return list
+}
+
+// maxDefeated bounds for how many Allow lines the engine is asked.
+const maxDefeated = 100
+
+// defeatedAllows says which Allow lines spell a path in a way that does not help it: a path is also
+// judged as a server may read it, without encoded slashes, doubled ones and dots.
+func defeatedAllows(rules *policies.Rules) (list []robotsrules.Diagnostic) {
+	asked := 0
+	for _, group := range rules.File.Groups {
+		for _, rule := range group.Rules {
+			odd := rule.Kind == robotsrules.Allow && strings.HasPrefix(rule.Pattern, "/") && !strings.ContainsAny(rule.Pattern, "*$#") &&
+				(strings.Contains(strings.ToLower(rule.Pattern), "%2f") || strings.Contains(rule.Pattern, "//") || strings.Contains(rule.Pattern, "/./") || strings.Contains(rule.Pattern, "/../"))
+			if !odd || len(group.Tokens) == 0 || asked == maxDefeated {
+				continue
+			}
+			asked++
+			robot, binding := group.Tokens[0].Value, rules.Compiled.Named(group.Tokens[0].Value)
+			if robot == "*" {
+				robot, binding = "ExampleBot", rules.Compiled.Default()
+			}
+			request, err := requestFor(rule.Pattern)
+			if err != nil || binding.Decide(rule.Pattern).Rule != rule {
+				continue
+			}
+			who := crawler.AsRobot(robot)
+			if v := judge(rules, &request, &who); v.Kind == enforce.Disallowed {
+				list = append(list, robotsrules.Diagnostic{
+					Code: codeDefeatedAllow, Line: rule.Line, Severity: robotsrules.Warning,
+					Message: fmt.Sprintf("%q does not allow this path: a server may read it as another one, which %s disallows", rule.Text, reason(&v)),
+					Instead: "allow the plain path too, or give the page an address without encoded slashes, doubled slashes and dots",
+				})
+			}
+		}
 	}
 	return list
 }

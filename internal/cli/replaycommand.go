@@ -91,6 +91,9 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 	r := newReplay(rules, place, f.wholeAddresses)
 	r.run(log, newProgress(cmd.ErrOrStderr()))
 	printTrouble(cmd.ErrOrStderr(), log)
+	if r.counts.Requests == 0 && (r.counts.Unreadable > 0 && f.since+f.until == "" || log.Err() != nil) {
+		return errors.New("not one request could be read; name a log of Caddy (JSON), or in the Common or Combined Log Format")
+	}
 	report := r.report()
 	if page != nil {
 		err = compliance.WritePage(page, report, compliance.PageOptions{Source: "replay of " + strings.Join(args, ", ")})

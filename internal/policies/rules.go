@@ -128,7 +128,7 @@ func (lib *library) compile(
 			}
 		}
 	}
-	rules.SitemapLinks, rules.LicenseLinks = linksTo("sitemap", sitemaps), linksTo("license", licenses)
+	rules.SitemapLinks, rules.LicenseLinks = linksTo("sitemap", "", sitemaps), linksTo("license", typeOfLicense, licenses)
 	rules.Compiled, rules.Version, rules.Denied = compiled, hex.EncodeToString(key.text[:8]), from.denied
 	lib.mu.Lock()
 	defer lib.mu.Unlock()

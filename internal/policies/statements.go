@@ -69,11 +69,15 @@ func (rs *Rules) AppendTimeGates(dst []string, host, target string) []string {
 	return slices.DeleteFunc(dst, func(gate string) bool { return slices.Contains(rs.hidden, gate) })
 }
 
-// linksTo returns links of one relation to all targets, as far as there is room.
-func linksTo(relation string, targets []string) string {
+// typeOfLicense is the type of what a License line names (RSL 1.0).
+const typeOfLicense = `; type="application/rsl+xml"`
+
+// linksTo returns links of one relation to all targets, as far as there is room. Each ends in the
+// attributes.
+func linksTo(relation, attributes string, targets []string) string {
 	var text []byte
 	for _, target := range targets {
-		longer := AppendLink(text, relation, target, nil)
+		longer := append(AppendLink(text, relation, target, nil), attributes...)
 		if len(longer) > MaxLinks {
 			break
 		}

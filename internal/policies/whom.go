@@ -62,3 +62,43 @@ func whomNamed(file *robotsrules.File, wanted func(token string, a crawler.Advic
 	}
 	return all
 }
+
+// UnknownRobotCode is the code of the diagnostics of UnknownRobots.
+const UnknownRobotCode = "unknown-robot"
+
+// wordBytes are what names consist of that are worth to be looked for.
+const wordBytes = "abcdefghijklmnopqrstuvwxyz0123456789._- "
+
+// UnknownRobots returns notes on records for a robot that the catalogue does not know by that name,
+// while it knows another by nearly the same.
+func UnknownRobots(file *robotsrules.File) (all []robotsrules.Diagnostic) {
+	names := RobotNames()
+	asked := make(map[string]bool)
+	for _, group := range file.Groups {
+		for _, token := range group.Tokens {
+			name := strings.ToLower(token.Value)
+			_, known := crawler.Find(name)
+			if known || strings.Trim(name, wordBytes) != "" || asked[name] || len(asked) == maxTokenAdvice || crawler.TokenAdvice(token.Value).Code != "" {
+				continue
+			}
+			asked[name] = true
+			if closest := robotsrules.Closest(token.Value, names, 1); closest != "" && !strings.Contains(strings.ToLower(closest), name) {
+				all = append(all, robotsrules.Diagnostic{
+					Code: UnknownRobotCode, Line: token.Line,
+					Message: fmt.Sprintf("no robot is known as %q, and one is as %q", token.Value, closest),
+					Instead: fmt.Sprintf(`write "User-agent: %s" if it is the one that is meant`, closest),
+				})
+			}
+		}
+	}
+	return all
+}
+
+// RobotNames returns the product tokens of all robots, services and apps of the catalogue. The caller owns
+// the slice.
+func RobotNames() (names []string) {
+	for _, c := range crawler.Catalogue() {
+		names = append(names, c.Tokens...)
+	}
+	return names
+}

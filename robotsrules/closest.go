@@ -1,0 +1,72 @@
+package robotsrules
+
+import "strings"
+
+// Closest returns the one of the known words that somebody may have meant who wrote word: one that
+// at most so many slips of the pen lead to (a letter too many, too few, wrong, or two exchanged),
+// and one for each four letters. Case, blanks and hyphens do not count. It returns "" where none
+// is near or where word is known itself.
+func Closest(word string, known []string, most int) (closest string) {
+	bare := bareWord(word)
+	fewest := min(len(bare)/4, most) + 1
+	for _, k := range known {
+		if strings.EqualFold(k, word) {
+			return ""
+		}
+		target := bareWord(k)
+		n := slips(bare, target, fewest)
+		if n == fewest && most > 1 && len(target) > 4 && isInflected(bare, target) {
+			n = fewest - 1
+		}
+		if n < fewest && (len(bare) > 4 || target != "" && bare[0] == target[0]) {
+			fewest, closest = n, k
+		}
+	}
+	return closest
+}
+
+// bareWord returns the letters and digits of a word, in small letters.
+func bareWord(word string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r > 0x7F {
+			return r
+		}
+		return -1
+	}, fold(word))
+}
+
+// isInflected reports whether word is target with an ending.
+func isInflected(word, target string) bool {
+	ending, found := strings.CutPrefix(word, target)
+	return found && (ending == "s" || ending == "d" || ending == "ed" || ending == "ing")
+}
+
+// longestWord is the length of the longest word that is compared.
+const longestWord = 40
+
+// slips returns how many slips of the pen lead from a to b, or most where it is no fewer (the
+// distance of Damerau and Levenshtein, with each pair of letters exchanged once).
+func slips(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most || len(a) > longestWord || len(b) > longestWord {
+		return most
+	}
+	var rows [3][longestWord + 1]int
+	for j := range len(b) + 1 {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row, last, beforeLast := &rows[i%3], &rows[(i+2)%3], &rows[(i+1)%3]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			wrong := 1
+			if a[i-1] == b[j-1] {
+				wrong = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+wrong)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], beforeLast[j-2]+1)
+			}
+		}
+	}
+	return min(rows[len(a)%3][len(b)], most)
+}
