@@ -72,15 +72,12 @@ run. With --strict a warning counts as an error.`,
 	})
 }
 
-// The codes of what is found here.
-const (
-	codeDifference    = "other-standard"
-	codeDefeatedAllow = "defeated-allow"
-)
+// codeDifference is the code of what is found here.
+const codeDifference = "other-standard"
 
 // codes are those of all findings.
 func codes() []string {
-	return slices.Concat(robotsrules.Codes(), crawler.AdviceCodes(), []string{policies.UnreadDelayCode, policies.UnknownRobotCode, codeDifference, codeDefeatedAllow})
+	return slices.Concat(robotsrules.Codes(), crawler.AdviceCodes(), []string{policies.UnreadDelayCode, policies.UnknownRobotCode, codeDifference})
 }
 
 // maxOfCode is how many findings with one code a person is shown, and mostOf of some codes: those
@@ -96,7 +93,7 @@ var mostOf = map[string]int{"raw-letters": 1, codeDifference: 1}
 func notes(rules *policies.Rules, rd *reader) (all []robotsrules.Diagnostic) {
 	options := new(enforce.Options)
 	all = slices.Concat(rules.Diagnostics, policies.DressedAsBrowsers(rules.File, options), unreadDelays(rules.Compiled), policies.UnknownRobots(rules.File),
-		robotsrules.Lint(rules.File, rules.Compiled), defeatedAllows(rules))
+		robotsrules.Lint(rules.File, rules.Compiled))
 	if rd.options.Dialect != robotsrules.RFC9309 {
 		all = append(all, differences(rules.Text, rd)...)
 	}
@@ -225,42 +222,6 @@ func differences(text string, rd *reader) []robotsrules.Diagnostic {
 	}
 	if !all {
 		list = append(list, robotsrules.Diagnostic{Code: codeDifference, Line: 1, Message: "the file is so large that not all of it was read by each standard, to see where they differ"})
-	}
-	return list
-}
-
-// maxDefeated bounds for how many Allow lines the engine is asked.
-const maxDefeated = 100
-
-// defeatedAllows says which Allow lines spell a path in a way that does not help it: a path is also
-// judged as a server may read it, without encoded slashes, doubled ones and dots.
-func defeatedAllows(rules *policies.Rules) (list []robotsrules.Diagnostic) {
-	asked := 0
-	for _, group := range rules.File.Groups {
-		for _, rule := range group.Rules {
-			odd := rule.Kind == robotsrules.Allow && strings.HasPrefix(rule.Pattern, "/") && !strings.ContainsAny(rule.Pattern, "*$#") &&
-				(strings.Contains(strings.ToLower(rule.Pattern), "%2f") || strings.Contains(rule.Pattern, "//") || strings.Contains(rule.Pattern, "/./") || strings.Contains(rule.Pattern, "/../"))
-			if !odd || len(group.Tokens) == 0 || asked == maxDefeated {
-				continue
-			}
-			asked++
-			robot, binding := group.Tokens[0].Value, rules.Compiled.Named(group.Tokens[0].Value)
-			if robot == "*" {
-				robot, binding = "ExampleBot", rules.Compiled.Default()
-			}
-			request, err := requestFor(rule.Pattern)
-			if err != nil || binding.Decide(rule.Pattern).Rule != rule {
-				continue
-			}
-			who := crawler.AsRobot(robot)
-			if v := judge(rules, &request, &who); v.Kind == enforce.Disallowed {
-				list = append(list, robotsrules.Diagnostic{
-					Code: codeDefeatedAllow, Line: rule.Line, Severity: robotsrules.Warning,
-					Message: fmt.Sprintf("%q does not allow this path: a server may read it as another one, which %s disallows", rule.Text, reason(&v)),
-					Instead: "allow the plain path too, or give the page an address without encoded slashes, doubled slashes and dots",
-				})
-			}
-		}
 	}
 	return list
 }
