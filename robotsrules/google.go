@@ -18,15 +18,15 @@ func (l *linter) google() {
 	var notes []string
 	line := 0
 	note := func(at int, format string, args ...any) {
+		if len(notes) >= maxGoogle {
+			return
+		}
 		if line == 0 {
 			line = at
 		}
 		notes = append(notes, fmt.Sprintf(format, args...))
 	}
 	for i, g := range l.file.Groups {
-		if len(notes) >= maxGoogle {
-			break
-		}
 		for _, t := range g.Tokens {
 			odd, _ := oddName(t.Value)
 			if word := googleToken(t.Text); word != t.Value && isOfGoogle(word) && odd == nil {
@@ -42,7 +42,7 @@ func (l *linter) google() {
 				g.Line, next.Line, next.Rules[0].Line, excerpt(g.Tokens[0].Value))
 		}
 		for _, r := range g.Rules {
-			if folder := googleFolder(r); folder != "" && !l.binding(g.Tokens[0]).Decide(folder).Allowed() && len(notes) < maxGoogle {
+			if folder := googleFolder(r); folder != "" && !l.binding(g.Tokens[0]).Decide(folder).Allowed() {
 				note(r.Line, `"%s" in line %d allows %s too`, excerpt(r.Text), r.Line, excerpt(folder))
 			}
 		}

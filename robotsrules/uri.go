@@ -55,7 +55,7 @@ func (p *parser) checkLink(l *line) {
 	if l.told || isHTTP(l.value) && isLink(l.value) {
 		return
 	}
-	d := detail{field: l.field.String(), text: l.value, fix: string(AppendURI(nil, l.value))}
+	d := detail{field: l.field.String(), text: l.value, fix: string(AppendURI(nil, strings.Trim(l.value, quotes)))}
 	switch {
 	case isLink(l.value):
 		p.report(l.number, findRelative, d)
