@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,15 +19,44 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
-	httpcaddyfile.RegisterHandlerDirective("robots", parseCaddyfile)
+	httpcaddyfile.RegisterDirective("robots", parseCaddyfile)
 	// Before redir, the first of the directives that answer or rewrite: what is judged is what
 	// the client asked for.
 	httpcaddyfile.RegisterDirectiveOrder("robots", httpcaddyfile.Before, "redir")
 }
 
-func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	h := new(Handler)
-	return h, h.UnmarshalCaddyfile(helper.Dispenser)
+func parseCaddyfile(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	if helper.Next() && helper.NextArg() {
+		if path := helper.Val(); strings.HasPrefix(path, "/") && (strings.HasSuffix(path, ".txt") || isFile(path)) {
+			return nil, helper.Errf("robots %s: that is a matcher, so only requests for the path %[1]s would be judged; "+
+				"for the rules in that file write robots { source file %[1]s }", path)
+		}
+	}
+	return newRoute(helper, new(Handler))
+}
+
+// isFile reports whether a file is at path.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// newRoute returns the route of a directive that has a matcher, or none, and a handler.
+func newRoute(helper httpcaddyfile.Helper, handler interface {
+	caddyhttp.MiddlewareHandler
+	caddyfile.Unmarshaler
+},
+) ([]httpcaddyfile.ConfigValue, error) {
+	helper.Reset()
+	helper.Next()
+	matchers, err := helper.ExtractMatcherSet()
+	if err != nil {
+		return nil, err
+	}
+	if err := handler.UnmarshalCaddyfile(helper.Dispenser); err != nil {
+		return nil, err
+	}
+	return helper.NewRoute(matchers, handler), nil
 }
 
 // UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	caddy.RegisterModule(ReportPage{})
-	httpcaddyfile.RegisterHandlerDirective("robots_report", parseReportPage)
+	httpcaddyfile.RegisterDirective("robots_report", parseReportPage)
 	httpcaddyfile.RegisterDirectiveOrder("robots_report", httpcaddyfile.Before, "respond")
 }
 
@@ -91,9 +91,25 @@ func (p *ReportPage) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 	return p.reporter.serve(w, r, &q, original.EscapedPath())
 }
 
-func parseReportPage(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	p := new(ReportPage)
-	return p, p.UnmarshalCaddyfile(helper.Dispenser)
+func parseReportPage(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	helper.Next()
+	if _, matched, err := helper.MatcherToken(); err == nil && !matched && inSiteBlock(helper) && helper.CountRemainingArgs() == 0 {
+		helper.Reset()
+		helper.Next()
+		return nil, helper.Err("robots_report without a matcher would answer all that is asked of this site: " +
+			"write robots_report /robots-report*, or robots_report * if the site is to have nothing else")
+	}
+	return newRoute(helper, new(ReportPage))
+}
+
+// inSiteBlock reports whether a directive stands in the block of a site itself and in no other
+// block inside it: only there Caddy keeps the state of the block with that of the whole Caddyfile.
+func inSiteBlock(helper httpcaddyfile.Helper) bool {
+	const probe = "robots_report.probe"
+	helper.BlockState[probe] = true
+	_, same := helper.State[probe]
+	delete(helper.BlockState, probe)
+	return same && !helper.IsNamedRoute()
 }
 
 // UnmarshalCaddyfile sets up the page from Caddyfile tokens. Syntax:

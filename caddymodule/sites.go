@@ -68,10 +68,13 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 		return found
 	}
 	f := siteFinder{own: make(map[caddyhttp.MiddlewareHandler][]string)}
+	o := order{log: a.log}
 	if server != nil {
 		f.look(server.Routes, nil)
+		o.look(server.Routes, nil, "")
 		for _, route := range server.NamedRoutes {
 			f.look(caddyhttp.RouteList{*route}, nil)
+			o.look(caddyhttp.RouteList{*route}, nil, "")
 		}
 	}
 	if a.servers == nil {
@@ -107,6 +110,13 @@ func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
 
 // hosts returns the patterns that matchers name.
 func (f *siteFinder) hosts(sets caddyhttp.MatcherSets) (named []string) {
+	named = hostsOf(sets)
+	f.patterns = append(f.patterns, named...)
+	return named
+}
+
+// hostsOf returns the patterns that matchers name, with their placeholders replaced.
+func hostsOf(sets caddyhttp.MatcherSets) (named []string) {
 	for _, set := range sets {
 		for _, matcher := range set {
 			if hosts, ok := matcher.(*caddyhttp.MatchHost); ok {
@@ -116,7 +126,6 @@ func (f *siteFinder) hosts(sets caddyhttp.MatcherSets) (named []string) {
 			}
 		}
 	}
-	f.patterns = append(f.patterns, named...)
 	return named
 }
 

@@ -115,7 +115,7 @@ http://example.com:{$PORT} {
 	respond "page"
 }
 http://127.0.0.1:{$PORT} {
-	robots_report
+	robots_report *
 }
 `, map[string]string{"RULES": rules})
 	c.expect(t, "example.com", "/", "Applebot/0.1", 200)

@@ -1,0 +1,71 @@
+package caddymodule
+
+import (
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+// answering are the handlers that answer whatever comes to them.
+var answering = []string{
+	"file_server", "reverse_proxy", "static_response", "error", "metrics", "php", "robots_report",
+}
+
+// order warns of robots directives that stand where they do nothing, or twice. A handler does not
+// know what comes before it, and neither does the Caddyfile's adapter, so it is looked for in the
+// routes of a config that has started.
+type order struct{ log *zap.Logger }
+
+// look looks through routes that stand within those of the sites. Before says which handler
+// answers all that would come to them, and so does what is returned for what stands behind them;
+// "" is none.
+func (o *order) look(routes caddyhttp.RouteList, sites []string, before string) (answers string) {
+	judged := false
+	for _, route := range routes {
+		within := sites
+		if hosts := hostsOf(route.MatcherSets); len(hosts) > 0 {
+			within = hosts
+		}
+		all := len(route.MatcherSets) == 0
+		for _, handler := range route.Handlers {
+			found := ""
+			switch h := handler.(type) {
+			case *caddyhttp.Subroute:
+				found = o.look(h.Routes, within, before)
+			case *Handler:
+				o.judge(within, before, judged && all)
+				judged = judged || all
+			default:
+				if name := nameOf(handler); slices.Contains(answering, name) {
+					found = name
+				}
+			}
+			if all && before == "" {
+				before = found
+			}
+		}
+	}
+	return before
+}
+
+// judge warns of a handler of ours that has nothing to judge, or that is the second one.
+func (o *order) judge(sites []string, before string, again bool) {
+	switch {
+	case before != "":
+		o.log.Warn("robots judges nothing: what stands before it answers all requests", zap.Strings("sites", sites), zap.String("before", before),
+			zap.String("advice", "in a route block, directives run in the order in which they stand: write robots before "+before))
+	case again:
+		o.log.Warn("robots stands twice in one place: the second one judges what the first lets pass, and each goes by its own options",
+			zap.Strings("sites", sites), zap.String("advice", "write all options in one block, or give each a matcher"))
+	}
+}
+
+// nameOf returns the name of a handler, as JSON has it.
+func nameOf(handler caddyhttp.MiddlewareHandler) string {
+	if module, ok := handler.(caddy.Module); ok {
+		return module.CaddyModule().ID.Name()
+	}
+	return ""
+}
