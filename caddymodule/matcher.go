@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -42,14 +43,14 @@ type MatchCrawler struct {
 	// of those that are not in the catalogue too.
 	Purposes []string `json:"purposes,omitempty"`
 
-	// What a `robots` directive with `verify`, which the request has passed before, found of
-	// the robot's claim: `verified`, `impostor` or `unverified` (not checked, or not in
-	// time). Default: whatever it found.
+	// What a `robots` directive, which the request has passed before, found of the client, one
+	// of these: with `verify`, of the robot's claim, `verified`, `impostor` or `unverified`
+	// (not checked, or not in time); with `trap`, `trapped`; with `ban`, `banned`. Default:
+	// whatever it found.
 	Verified []string `json:"verified,omitempty"`
 
 	app      *App
 	purposes []crawler.Purpose
-	standing []enforce.Standing
 }
 
 // CaddyModule returns the Caddy module information.
@@ -62,7 +63,7 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	crawler [<name|purpose>...] [verified] [unverified] [impostor]
+//	crawler [<name|purpose>...] [verified] [unverified] [impostor] [trapped] [banned]
 //
 // Several of them in one set are one, with all their names and purposes.
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -78,19 +79,23 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// standings are the words for what is known of a claim.
-var standings = map[string]enforce.Standing{
+// standings are the words for what a robots directive found of a client, as they stand in the
+// variables of a request.
+var standings = map[string]any{
 	"verified": enforce.Verified, "unverified": enforce.Unverified, "impostor": enforce.Impostor,
+	"trapped": foundTrapped, "banned": foundBanned,
 }
+
+const listStandings = "verified, unverified, impostor, trapped or banned"
 
 // add takes words as they stand behind the matcher's name.
 func (m *MatchCrawler) add(words []string) {
 	for _, word := range words {
-		_, isStanding := standings[word]
+		_, isStanding := standings[strings.ToLower(word)]
 		purpose, isPurpose := crawler.ParsePurpose(word)
 		switch {
 		case isStanding:
-			m.Verified = append(m.Verified, word)
+			m.Verified = append(m.Verified, strings.ToLower(word))
 		case isPurpose:
 			m.Purposes = append(m.Purposes, string(purpose))
 		default:
@@ -99,7 +104,7 @@ func (m *MatchCrawler) add(words []string) {
 	}
 }
 
-// check returns an error for names that would match everything.
+// check returns an error for names that would match everything, and for words that are none.
 func (m *MatchCrawler) check() error {
 	for _, name := range m.Names {
 		if strings.TrimSpace(name) == "" {
@@ -108,6 +113,12 @@ func (m *MatchCrawler) check() error {
 		if _, ok := crawler.ParsePurpose(name); ok {
 			return fmt.Errorf("crawler: %q is a purpose and no robot's name; write it among the purposes", name)
 		}
+		if _, ok := standings[strings.ToLower(name)]; ok {
+			return fmt.Errorf("crawler: %q is what a robots directive found and no robot's name; write it in verified", name)
+		}
+		if word := meantBy(name); word != "" {
+			return fmt.Errorf("crawler: %q is no robot's name; write %s", name, word)
+		}
 	}
 	for _, word := range m.Purposes {
 		if _, ok := crawler.ParsePurpose(word); !ok {
@@ -115,11 +126,61 @@ func (m *MatchCrawler) check() error {
 		}
 	}
 	for _, word := range m.Verified {
-		if _, ok := standings[word]; !ok {
-			return errors.New("crawler: verified: \"" + word + "\" is unknown; write verified, unverified or impostor")
+		if _, ok := standings[strings.ToLower(word)]; !ok {
+			return fmt.Errorf("crawler: verified: %q is unknown; write %s", word, listStandings)
+		}
+		if strings.EqualFold(word, foundTrapped) && len(m.Names)+len(m.Purposes) > 0 && !slices.Contains(m.Names, "*") {
+			return errors.New(`crawler: who was trapped has no name and no purpose; write crawler trapped in a matcher of its own`)
 		}
 	}
 	return nil
+}
+
+// stems are other forms of the words for what was found.
+var stems = map[string]string{"trap": foundTrapped, "caught": foundTrapped, "ban": foundBanned, "blocked": foundBanned, "verify": "verified", "fake": "impostor"}
+
+// meantBy returns the purpose or standing that was meant by what is none and, as far as is known, no
+// robot's name: the same letters with other signs between them, in the plural or the singular, with
+// one letter left out or two changed about. It is "" where it is not sure.
+func meantBy(name string) string {
+	lower := strings.ToLower(name)
+	if word := stems[lower]; word != "" {
+		return word
+	}
+	if slices.ContainsFunc(crawler.Catalogue(), func(c crawler.Crawler) bool { return enforce.ContainsFold(c.Name, name) }) {
+		return ""
+	}
+	words := slices.Sorted(maps.Keys(standings))
+	for _, purpose := range crawler.Purposes() {
+		words = append(words, string(purpose))
+	}
+	letters := strings.NewReplacer("-", "", "_", "", " ", "")
+	plain := letters.Replace(lower)
+	for _, word := range words {
+		want := letters.Replace(word)
+		if strings.TrimSuffix(plain, "s") == strings.TrimSuffix(want, "s") || len(want) >= 6 && isSlip(plain, want) {
+			return word
+		}
+	}
+	return ""
+}
+
+// isSlip reports whether text is a word with one letter left out, one other letter, or two letters
+// that have changed places.
+func isSlip(text, word string) bool {
+	same := 0
+	for same < len(text) && same < len(word) && text[same] == word[same] {
+		same++
+	}
+	rest, want := text[same:], word[same:]
+	switch len(text) {
+	case len(word) - 1:
+		return rest == want[1:]
+	case len(word):
+		return len(rest) > 0 && rest[1:] == want[1:] ||
+			len(rest) > 1 && rest[0] == want[1] && rest[1] == want[0] && rest[2:] == want[2:]
+	}
+	return false
 }
 
 // Provision gets hold of what is known of User-Agents in this process.
@@ -131,36 +192,53 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) error {
 		purpose, _ := crawler.ParsePurpose(word)
 		m.purposes = append(m.purposes, purpose)
 	}
-	for _, word := range m.Verified {
-		m.standing = append(m.standing, standings[word])
+	for i, word := range m.Verified {
+		m.Verified[i] = strings.ToLower(word)
 	}
 	var err error
 	m.app, err = appOf(ctx)
 	return err
 }
 
-// Match reports whether r comes from one of the robots.
+// Match reports whether r comes from one of the robots. Of several User-Agent headers one has to
+// match, or all of them where the robot has to be verified.
 func (m MatchCrawler) Match(r *http.Request) bool {
-	who := m.app.crawlers.Identify(userAgent(r))
+	vars := allVariables(r)
+	if len(m.Verified) > 0 && !slices.ContainsFunc(m.Verified, func(word string) bool { return isFound(vars, standings[word]) }) {
+		return false
+	}
+	sent, several := userAgent(r)
+	if !several {
+		return m.matches(r, vars, sent)
+	}
+	matches := func(sent string) bool { return m.matches(r, vars, sent) }
+	if isFound(vars, enforce.Verified) {
+		return !slices.ContainsFunc(r.Header["User-Agent"], func(sent string) bool { return !matches(sent) })
+	}
+	return slices.ContainsFunc(r.Header["User-Agent"], matches)
+}
+
+// matches reports whether one of the robots sends this User-Agent.
+func (m *MatchCrawler) matches(r *http.Request, vars map[string]any, sent string) bool {
+	who := m.app.crawlers.Identify(sent)
 	if len(who.Hosts) > 0 {
 		who = enforce.ByCircumstance(&enforce.Request{Host: policies.Host(r.Host)}, who)
 	}
-	vars := allVariables(r)
 	status, checked := provedIn(vars)
 	if token := signedIn(vars); token != "" && status == enforce.Verified {
 		who = enforce.SignedRobot(token)
 	}
-	if len(m.standing) > 0 && !slices.Contains(m.standing, status) {
-		return false
-	}
 	if len(m.Names)+len(m.purposes) == 0 {
 		// Whoever was checked is a robot, also one that only its signature shows.
-		return who.Class == crawler.Robot || checked
+		return who.Class == crawler.Robot || checked || m.asksFor(vars[foundKey])
 	}
 	if len(m.purposes) > 0 && who.Class != crawler.Browser {
 		if c, ok := who.Crawler(); ok && slices.Contains(m.purposes, c.Purpose) {
 			return true
 		}
+	}
+	if slices.Contains(m.Names, "*") && m.asksFor(vars[foundKey]) {
+		return true
 	}
 	for _, name := range m.Names {
 		switch who.Class {
@@ -177,11 +255,16 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	return false
 }
 
+// asksFor reports whether the matcher asks for what was found: trapped or banned, nil for neither.
+func (m *MatchCrawler) asksFor(found any) bool {
+	return slices.ContainsFunc(m.Verified, func(word string) bool { return word == found })
+}
+
 // MatchWithError reports whether r comes from one of the robots. A claim that was not checked since
 // it came in early data is an error, 425, for whoever asks for what was found of it, as with
 // Caddy's matchers of addresses.
 func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
-	if len(m.standing) > 0 && isEarly(r) {
+	if len(m.Verified) > 0 && isEarly(r) {
 		if standing, checked := provedIn(allVariables(r)); checked && standing == enforce.Unverified {
 			return false, caddyhttp.Error(http.StatusTooEarly, errTooEarly)
 		}

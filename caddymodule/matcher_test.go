@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -88,6 +90,88 @@ func TestCrawlerMatcherRefusesNamesOfNobody(t *testing.T) {
 		if err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
+	}
+}
+
+func TestWordsThatAreNoNames(t *testing.T) {
+	for matcher, want := range map[string]string{
+		"crawler trap":            `"trap" is no robot's name; write trapped`,
+		"crawler GPTBot ban":      `"ban" is no robot's name; write banned`,
+		"crawler traped":          "write trapped",
+		"crawler impostors":       "write impostor",
+		"crawler imposter":        "write impostor",
+		"crawler un-verified":     "write unverified",
+		"crawler ai_training":     "write ai-training",
+		"crawler AITraining":      "write ai-training",
+		"crawler feeds":           "write feed",
+		"crawler serach":          "write search",
+		"crawler moniter":         "write monitor",
+		"crawler trapped GPTBot":  "write crawler trapped in a matcher of its own",
+		"crawler trapped search":  "write crawler trapped in a matcher of its own",
+		"crawler trapped banned":  "",
+		"crawler Trapped":         "",
+		"crawler * trapped":       "",
+		"crawler GPTBot banned":   "",
+		"crawler archiver":        "", // a part of names
+		"crawler Feedly SeoBot":   "",
+		"crawler Adsbot Bytes ai": "",
+	} {
+		var m MatchCrawler
+		err := m.UnmarshalCaddyfile(dispense(matcher))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", matcher, err, want)
+		}
+	}
+	for options, want := range map[string]string{
+		`{"verified":["trapped","Banned"]}`: "",
+		`{"names":["trapped"]}`:             `"trapped" is what a robots directive found and no robot's name; write it in verified`,
+		`{"names":["verified"]}`:            "write it in verified",
+		`{"verified":["caught"]}`:           `verified: "caught" is unknown; write verified, unverified, impostor, trapped or banned`,
+	} {
+		var m MatchCrawler
+		if err := json.Unmarshal([]byte(options), &m); err != nil {
+			t.Fatal(err)
+		}
+		err := m.check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", options, err, want)
+		}
+	}
+	bad := caddyhttp.MatchExpression{Expr: "crawler('traped')"}
+	if err := bad.Provision(contextWithStorage(t)); err == nil {
+		t.Error("crawler('traped') is accepted")
+	}
+}
+
+func TestOfSeveralUserAgentsOneMatches(t *testing.T) {
+	var m MatchCrawler
+	if err := errors.Join(m.UnmarshalCaddyfile(dispense("crawler GPTBot")), m.Provision(contextWithStorage(t))); err != nil {
+		t.Fatal(err)
+	}
+	r := newRequest("GET", "/", chrome)
+	r.Header.Add("User-Agent", gptBot)
+	if !m.Match(r) {
+		t.Error("a browser's and GPTBot's: no match, want one")
+	}
+	r.Header["User-Agent"] = []string{ccBot, chrome}
+	if m.Match(r) {
+		t.Error("CCBot's and a browser's: a match, want none")
+	}
+}
+
+func TestOfSeveralUserAgentsTheStrictestIsJudged(t *testing.T) {
+	th := newTestHandler(t, "User-agent: GPTBot\nDisallow: /\n", &Handler{})
+	for _, sent := range [][]string{{chrome, gptBot}, {gptBot, chrome}, {"", gptBot}, {ccBot, gptBot}} {
+		r := newRequest("GET", "/", "")
+		r.Header["User-Agent"] = sent
+		if got := th.do(r); got.Code != 403 || !strings.Contains(got.Body.String(), "GPTBot (robot)") {
+			t.Errorf("%q: got %d %s, want 403 for GPTBot", sent, got.Code, got.Body)
+		}
+	}
+	r := newRequest("GET", "/", "")
+	r.Header["User-Agent"] = []string{chrome, chrome}
+	if got := th.do(r).Code; got != 200 {
+		t.Errorf("a browser's twice: got %d, want 200", got)
 	}
 }
 

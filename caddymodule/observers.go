@@ -43,6 +43,7 @@ func (o *observers) learn(x *exchange) {
 	if v.Proof.Claimed != "" && v.Version != "" && !x.state.setProof(&v.Proof) {
 		o.app.counts.Verification(&v.Proof)
 	}
+	x.state.setFound(v)
 	if c := v.Capture; v.Caught {
 		o.log.Info("robot trapped", zap.String("client_ip", c.Address), zap.String("user_agent", c.UserAgent),
 			zap.String("host", c.Host), zap.String("path", c.Path), zap.Time("until", c.Until))

@@ -39,7 +39,8 @@ func FuzzRequest(f *testing.F) {
 		if !ok {
 			t.Skip()
 		}
-		who := crawler.Identify(userAgent(r))
+		sent, _ := userAgent(r)
+		who := crawler.Identify(sent)
 		bound := who.Class == crawler.Robot || who.Class == crawler.Unstated
 		served, original := path.Clean("/"+r.URL.Path), *r
 		got := th.do(prepared(r)).Result()

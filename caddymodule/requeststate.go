@@ -47,6 +47,7 @@ func (s *requestState) address() string {
 const (
 	marksKey     = "robots.marks"
 	proofKey     = "robots.proof"     // for the crawler matcher
+	foundKey     = "robots.found"     // for it too
 	signatureKey = "robots.signature" // a signature with a nonce is good for one look only
 )
 
@@ -128,4 +129,31 @@ func (s *requestState) setProof(p *enforce.Proof) (known bool) {
 func provedIn(vars map[string]any) (enforce.Standing, bool) {
 	standing, ok := vars[proofKey].(enforce.Standing)
 	return standing, ok
+}
+
+// What was found of a client besides its claim.
+const (
+	foundTrapped = "trapped"
+	foundBanned  = "banned"
+)
+
+// setFound lets the crawler matcher know that the client was trapped or is banned.
+func (s *requestState) setFound(v *enforce.Verdict) {
+	switch {
+	case s.vars == nil:
+	case v.Capture != nil:
+		s.vars[foundKey] = foundTrapped
+	case v.Kind == enforce.Banned:
+		s.vars[foundKey] = foundBanned
+	}
+}
+
+// isFound reports whether a robots directive that the request with these variables has passed found
+// this of the client: a standing, or one of the words. Who was not checked is unverified.
+func isFound(vars map[string]any, what any) bool {
+	if standing, ok := what.(enforce.Standing); ok {
+		found, _ := provedIn(vars)
+		return found == standing
+	}
+	return vars[foundKey] == what
 }

@@ -18,8 +18,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if !h.policies.KnowsServer() {
 		h.learnServer(r)
 	}
-	sent := userAgent(r)
+	sent, several := userAgent(r)
 	who := h.app.crawlers.Identify(sent)
+	if several {
+		sent, who = h.strictest(r)
+	}
 	if who.Class == crawler.Browser && !h.settings.browsersToo {
 		return next.ServeHTTP(w, r)
 	}
@@ -168,12 +171,20 @@ func (h *Handler) isOwnFetch(r *http.Request) bool {
 	return true
 }
 
-// userAgent returns the first User-Agent header of r, "" if there is none.
-func userAgent(r *http.Request) string {
+// userAgent returns the first User-Agent header of r, "" if there is none, and whether there are
+// several.
+func userAgent(r *http.Request) (sent string, several bool) {
 	if values := r.Header["User-Agent"]; len(values) > 0 {
-		return values[0]
+		return values[0], len(values) > 1
 	}
-	return ""
+	return "", false
+}
+
+// strictest returns which of the several User-Agent headers of r decides, and who says it.
+func (h *Handler) strictest(r *http.Request) (sent string, who *crawler.Identity) {
+	x := exchange{r: r, state: stateOf(r)}
+	h.fill(&x, "")
+	return h.engine.Strictest(r.Context(), &x.request, r.Header["User-Agent"], h.app.crawlers.Identify)
 }
 
 // schemeOf returns the scheme that the client used: where the site trusts a proxy, the one that this

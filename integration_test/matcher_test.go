@@ -152,6 +152,64 @@ http://:{$PORT} {
 	c.expectFrom(t, realAddress, "", "/page", chrome, 200, "page")
 }
 
+func TestTheTrappedAndTheBannedCanBeSentElsewhere(t *testing.T) {
+	t.Parallel()
+	c := startWith(t, proxied+`
+http://:{$PORT} {
+	robots {
+		source text "User-agent: *
+Disallow: /trap/
+Disallow: /private/"
+		trap /trap/
+		ban 2 in 1m for 1h
+	}
+	@trapped crawler trapped
+	respond @trapped "tarpit"
+	@expression expression `+"`crawler('trapped', 'banned')`"+`
+	respond @expression "never: the trapped are gone, and the banned refused"
+	respond "page"
+	handle_errors {
+		@banned crawler banned
+		respond @banned "banned" 403
+		respond "refused" 403
+	}
+}
+`, nil)
+	c.expectFrom(t, disguise, "", "/page", chrome, 200, "page")
+	c.expectFrom(t, disguise, "", "/trap/", chrome, 403, "refused")
+	c.expectFrom(t, disguise, "", "/page", chrome, 200, "tarpit")
+	c.expectFrom(t, personal, "", "/page", chrome, 200, "page")
+	c.expectFrom(t, disguise, "", "/private/", gptbot, 403, "refused")
+	c.expectFrom(t, disguise, "", "/private/", gptbot, 403, "refused")
+	c.expectFrom(t, disguise, "", "/page", gptbot, 403, "banned")
+	c.expectFrom(t, disguise, "", "/page", bingbot, 200, "page")
+}
+
+func TestOfSeveralUserAgentHeadersTheStrictestDecides(t *testing.T) {
+	t.Parallel()
+	c := start(t, `
+http://:{$PORT} {
+	robots {
+		source text "User-agent: GPTBot
+Disallow: /private/"
+	}
+	respond "page"
+}
+`, nil)
+	for agents, want := range map[string]int{
+		chrome + "\r\nUser-Agent: " + gptbot: 403,
+		gptbot + "\r\nuser-agent: " + chrome: 403,
+		bingbot + "\r\nUser-Agent: GPTBot":   403,
+		chrome + "\r\nUser-Agent: " + chrome: 200,
+		chrome + "\r\nUser-Agent: " + curl:   200,
+	} {
+		a, err := c.raw("GET /private/ HTTP/1.1\r\nHost: site.test\r\nConnection: close\r\nUser-Agent: "+agents+"\r\n\r\n", "GET")
+		if err != nil || a.status != want {
+			t.Errorf("%q: got %d, %v, want %d", agents, a.status, err, want)
+		}
+	}
+}
+
 func TestTreatAsRobotBindsWhatDoesNotSayThatItIsOne(t *testing.T) {
 	t.Parallel()
 	const (

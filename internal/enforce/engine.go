@@ -84,7 +84,7 @@ func (e *Engine) LooksTwice() bool {
 // lookAgain finds robots that do not say so: one whose User-Agent the owner knows, one that
 // signs, or one that was caught in a trap.
 func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
-	if containsAny(r.UserAgent, e.TreatAsRobot) {
+	if e.isDisguised(r) {
 		v.Who = e.disguised.identify(r.UserAgent)
 		return
 	}

@@ -22,7 +22,7 @@ type Request struct {
 	Path      string // decoded, as ServedPath has it
 	Query     string // raw
 
-	UserAgent string              // the first one; "" for none
+	UserAgent string              // the one that decides; "" for none
 	Header    map[string][]string // by canonical names, such as "User-Agent"; may be nil
 
 	Peer      string // the address at the other end of the connection, for Origins

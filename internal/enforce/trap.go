@@ -194,6 +194,9 @@ type disguised struct {
 	robots map[string]*crawler.Identity
 }
 
+// isDisguised reports whether the client is one whose User-Agent the owner knows.
+func (e *Engine) isDisguised(r *Request) bool { return containsAny(r.UserAgent, e.TreatAsRobot) }
+
 // identify returns the robot with this User-Agent. When there are too many, all are forgotten:
 // what is known of one can be computed again.
 func (d *disguised) identify(userAgent string) *crawler.Identity {
