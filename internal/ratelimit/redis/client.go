@@ -157,7 +157,7 @@ func trust(t *tls.Config, file string) error {
 		return nil
 	}
 	if t == nil {
-		return fmt.Errorf("%w is for TLS: write rediss: instead of redis:", errFile)
+		return fmt.Errorf("%w is for TLS: write rediss: in place of redis:, which is without", errFile)
 	}
 	certificates, err := os.ReadFile(file)
 	if err != nil {
