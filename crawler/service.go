@@ -39,6 +39,11 @@ func (a *agent) isCrawler(t token) bool {
 	if a.hasRobotWord(t.from, t.to) {
 		return !a.isNobody(t)
 	}
+	return a.isKnownCrawler(t)
+}
+
+// isKnownCrawler reports whether t is the token of a crawler of the catalogue.
+func (a *agent) isKnownCrawler(t token) bool {
 	found, ok := byToken[string(a.lower[t.from:t.to])]
 	return ok && catalogue[found.crawler].Purpose.isCrawling()
 }

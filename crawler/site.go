@@ -42,7 +42,7 @@ func (a *agent) hosts(tokens []token) (hosts []string) {
 
 // saysRobot reports whether t is the name of a known crawler, or says that it is a robot.
 func (a *agent) saysRobot(t token) bool {
-	return a.isCrawler(t) || a.hasRobotWord(t.from, t.to)
+	return a.found&(robotWord|robotName|platformRobot) != 0 && a.hasRobotWord(t.from, t.to) || a.isKnownCrawler(t)
 }
 
 // hostOf returns the host of the address that a word holds, "" if it holds none.
