@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
@@ -60,6 +61,7 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 // report returns what is asked for, as of now, and what is to be said about it.
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
+	report.MarkUnreadDelays(crawler.ReadsNoDelay)
 	texts := p.app.texts()
 	for i := range report.Sites {
 		report.Sites[i].RobotsTxt = texts[report.Sites[i].Version]

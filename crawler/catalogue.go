@@ -133,6 +133,14 @@ func Find(token string) (c Crawler, ok bool) {
 	return catalogue[found.crawler], true
 }
 
+// ReadsNoDelay reports whether the operator of the crawler with this name says that it reads no
+// Crawl-delay. It is safe for concurrent use.
+func ReadsNoDelay(name string) bool {
+	id := Identity{Key: strings.ToLower(name)}
+	c, _ := id.Crawler()
+	return c.CrawlDelay == No
+}
+
 // Crawler returns the crawler of the [Catalogue] that a client says it is, by its name or by a
 // part of it that ends before a "-" (Googlebot-Image-Test is Googlebot's); ok reports whether there
 // is one. Anybody can claim a name. It does not allocate, and is safe for concurrent use.

@@ -183,5 +183,6 @@ func (r *replay) report() *compliance.Report {
 	for i := range report.Sites {
 		report.Sites[i].RobotsTxt = r.rules.Text
 	}
+	report.MarkUnreadDelays(crawler.ReadsNoDelay)
 	return report
 }

@@ -148,17 +148,16 @@ func printBroken(out *bufio.Writer, robot *compliance.Robot, width int) {
 func printUnread(out *bufio.Writer, robots []compliance.Robot, width int) {
 	headed := false
 	for i := range robots {
-		who := crawler.Identity{Key: strings.ToLower(robots[i].Robot)}
-		c, _ := who.Crawler()
-		n := robots[i].Of(compliance.TooFast).Requests
-		if n == 0 || c.CrawlDelay != crawler.No {
+		if !robots[i].UnreadDelay {
 			continue
 		}
 		if !headed {
 			fmt.Fprintln(out, "\nToo fast, but their operators say that they read no Crawl-delay (see unpaced):")
 			headed = true
 		}
-		printCount(out, n, fmt.Sprintf("%s of %s", printable(robots[i].Robot), c.Operator), width)
+		who := crawler.Identity{Key: strings.ToLower(robots[i].Robot)}
+		c, _ := who.Crawler()
+		printCount(out, robots[i].Of(compliance.TooFast).Requests, fmt.Sprintf("%s of %s", printable(robots[i].Robot), c.Operator), width)
 	}
 }
 

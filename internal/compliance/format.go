@@ -169,12 +169,15 @@ func newName(r *Robot, target string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// newRecord returns which record of robots.txt binds a robot.
-func newRecord(r *Robot) template.HTML {
-	if r.Record == "" {
-		return ""
+// newRecord returns which record of robots.txt binds a robot, and whether its pace does in vain.
+func newRecord(r *Robot) (cell template.HTML) {
+	if r.Record != "" {
+		cell = template.HTML(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
 	}
-	return template.HTML(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
+	if r.UnreadDelay {
+		cell += ` <span class="soft">too fast, but its operator says that it reads no Crawl-delay (see unpaced)</span>`
+	}
+	return cell
 }
 
 // newCells returns the cells of a robot's row that say how many requests had each verdict

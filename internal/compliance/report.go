@@ -73,6 +73,10 @@ type Robot struct {
 	// Record is the User-agent value of the record that bound it last.
 	Record string `json:"record,omitempty"`
 
+	// UnreadDelay says that it came too fast, and that its operator says that it reads no
+	// Crawl-delay: see unpaced. MarkUnreadDelays fills it in.
+	UnreadDelay bool `json:"unread_delay,omitempty"`
+
 	Tally
 
 	First time.Time `json:"first"`

@@ -73,6 +73,17 @@ func (q Selection) takes(r *Robot) bool {
 	return fits(q.Robot, r.Robot, maxRobot) && fits(q.Class, r.Class, maxShort) && fits(q.Standing, r.Standing, maxShort)
 }
 
+// MarkUnreadDelays marks the robots that came too fast and of which readsNone says, by their name, that
+// they read no Crawl-delay.
+func (r *Report) MarkUnreadDelays(readsNone func(robot string) bool) {
+	for i := range r.Sites {
+		for k := range r.Sites[i].Robots {
+			robot := &r.Sites[i].Robots[k]
+			robot.UnreadDelay = robot.Of(TooFast).Requests > 0 && readsNone(robot.Robot)
+		}
+	}
+}
+
 // Select returns the part of the report that fits, with the sums of what there is of it. Sites of which
 // nothing fits are left out. It shares data with r, which is not changed.
 func (r *Report) Select(q Selection) *Report {

@@ -118,3 +118,23 @@ func TestSelectionsThatCanBeNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestARobotThatReadsNoDelayIsMarkedWhereItCameTooFast(t *testing.T) {
+	l := NewLedger(Options{})
+	for _, robot := range []string{"figtree", "webcrawler"} {
+		e := disallowed(robot)
+		e.Verdict = TooFast
+		note(l, e, 3)
+	}
+	note(l, disallowed("lycos"), 3)
+	r := l.Snapshot(start)
+	r.MarkUnreadDelays(func(robot string) bool { return robot != "webcrawler" })
+	for _, robot := range r.Sites[0].Robots {
+		if want := robot.Robot == "figtree"; robot.UnreadDelay != want {
+			t.Errorf("%s: got %t, want %t", robot.Robot, robot.UnreadDelay, want)
+		}
+	}
+	if got := words(page(t, r, PageOptions{})); strings.Count(got, "reads no Crawl-delay") != 1 {
+		t.Errorf("got %q", got)
+	}
+}
