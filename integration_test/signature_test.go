@@ -233,7 +233,7 @@ func TestASignedRequestIsItsSigners(t *testing.T) {
 	base := "https://secure.test:" + c.env["PORT"]
 	authority := strings.TrimPrefix(base, "https://")
 	chat, ours, moved, other := directory.URL, directory.URL+"/agents/keys.json", directory.URL+"/moved.json", directory.URL+"/other.json"
-	for name, visitor := range map[string]*http.Client{"HTTP/1.1": secureClient(t, c, false), "HTTP/2": secureClient(t, c, true)} {
+	for name, visitor := range map[string]*http.Client{"HTTP/1.1": secureClient(t, c, false), "HTTP/2": secureClient(t, c, true), "HTTP/3": http3Client(t, c, nil)} {
 		ask := func(agent, path string, header http.Header) answer {
 			a, err := persistent(visitor, request{path: path, agent: agent, header: header}, base)
 			if err != nil {
