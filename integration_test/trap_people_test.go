@@ -62,8 +62,8 @@ func TestALinkThatWasSentIsNoTrap(t *testing.T) {
 	t.Parallel()
 	c := startWith(t, secureTrap, nil)
 	c.awaitTLS(t)
-	for _, http2 := range []bool{false, true} {
-		c.walk(t, secureClient(t, c, http2), personal, []step{
+	for _, visitor := range []*http.Client{secureClient(t, c, false), secureClient(t, c, true), http3Client(t, c, nil)} {
+		c.walk(t, visitor, personal, []step{
 			{"from mail", "/trap/x", chrome, opened, 200},
 			{"a picture on that page", "/pictures/1.png", chrome, picture, 200},
 			{"another one", "/pictures/2.png", chrome, picture, 200},
