@@ -15,9 +15,10 @@ import (
 // refreshTime bounds how long the admin API waits for loads that it has begun.
 const refreshTime = 30 * time.Second
 
-// refreshRecord is what came of a load.
+// refreshRecord is what came of the loads of a site.
 type refreshRecord struct {
 	Host    string `json:"host"`
+	Found   string `json:"found"` // for a person
 	Version string `json:"version"`
 	Changed bool   `json:"changed"`
 	Failure string `json:"failure,omitempty"`
@@ -26,23 +27,39 @@ type refreshRecord struct {
 // hostState is a host as the policies of one handler know it.
 type hostState struct {
 	policies *policies.Loader
+	asked    string // what the policies know it by
 	policies.State
 }
 
-// hosts returns what is known of each host, by host; of one that several handlers have with the
-// same sources, for that of the newest.
+// hosts returns what each handler knows of each of its hosts, by host, the newest handler first.
+// Where all hosts have the same rules, these are the names of its sites.
 func (a *App) hosts() (all []hostState) {
-	seen := make(map[string]bool)
 	for _, h := range a.all() {
 		for _, st := range h.policies.States() {
-			if key := h.policies.Key(st.Host); key == "" || !seen[key] {
-				seen[key] = true
-				all = append(all, hostState{h.policies, st})
+			names := []string{st.Host}
+			if found := h.found.Load(); found != nil && !h.policies.PerHost() && len(h.named()) > 0 {
+				names = h.named()
+			}
+			for _, name := range names {
+				named := hostState{h.policies, st.Host, st}
+				named.Host = strings.ToLower(name)
+				all = append(all, named)
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b hostState) int { return cmp.Compare(a.Host, b.Host) })
 	return all
+}
+
+// distinct leaves of the hosts that several handlers have with the same sources those of the newest.
+func distinct(all []hostState) []hostState {
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(all, func(st hostState) bool {
+		key := st.policies.Key(st.asked)
+		known := key != "" && seen[st.Host+"\x00"+key]
+		seen[st.Host+"\x00"+key] = true
+		return known
+	})
 }
 
 // sites answers with all sites, or with the one that the path names.
@@ -58,12 +75,14 @@ func (a adminAPI) sites(w http.ResponseWriter, r *http.Request) error {
 	records := []policies.Record{} // an empty list, not null, in JSON
 	var full *policies.FullRecord
 	if app := a.app(); app != nil {
-		for _, st := range app.hosts() {
+		for _, st := range distinct(app.hosts()) {
 			rec := st.policies.Record(&st.State, now)
 			records = append(records, rec)
-			exact := strings.EqualFold(st.Host, host)
-			if one && st.Policy != nil && (exact || full == nil && st.Host == "") {
-				full = rec.Full(st.Policy)
+			if exact := strings.EqualFold(st.Host, host); !one || !exact && (full != nil || st.Host != "") {
+				continue
+			}
+			if p := st.policies.Known(st.asked); p != nil {
+				full = rec.Full(p)
 			}
 		}
 	}
@@ -99,33 +118,60 @@ func (a adminAPI) refresh(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, records)
 }
 
-// refresh loads the rules again of all hosts, or of one, all at a time.
+// refresh loads the rules again of all hosts, or of one, for each handler, all at a time.
 func (a *App) refresh(ctx context.Context, host string) []refreshRecord {
+	type copyOf struct {
+		policies *policies.Loader
+		asked    string
+	}
 	var (
-		mu      sync.Mutex // guards records
-		records = []refreshRecord{}
-		wg      sync.WaitGroup
+		mu    sync.Mutex // guards after
+		after = make(map[copyOf]refreshRecord)
+		begun = make(map[copyOf]bool)
+		wg    sync.WaitGroup
 	)
-	for _, before := range a.hosts() {
-		if host != "" && before.Host != "" && before.Host != host {
+	hosts := slices.DeleteFunc(a.hosts(), func(st hostState) bool { return host != "" && st.Host != "" && st.Host != host })
+	for _, before := range hosts {
+		each := copyOf{before.policies, before.asked}
+		if begun[each] {
 			continue
 		}
+		begun[each] = true
 		wg.Go(func() {
-			after, err := before.policies.Refresh(ctx, before.Host)
-			rec := refreshRecord{Host: before.Host, Failure: after.Failure}
-			if err != nil {
-				rec.Failure = err.Error()
-			}
-			if after.Policy != nil {
-				rec.Version = after.Policy.Rules.Version
-				rec.Changed = before.Policy == nil || before.Policy.Rules != after.Policy.Rules
-			}
+			rec := refreshed(ctx, before)
 			mu.Lock()
 			defer mu.Unlock()
-			records = append(records, rec)
+			after[each] = rec
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(records, func(a, b refreshRecord) int { return cmp.Compare(a.Host, b.Host) })
+	records := []refreshRecord{}
+	for _, st := range hosts {
+		rec := after[copyOf{st.policies, st.asked}]
+		rec.Host = st.Host
+		if n := len(records); n > 0 && records[n-1].Host == rec.Host && records[n-1].Version == rec.Version && records[n-1].Failure == rec.Failure {
+			records[n-1].Changed = records[n-1].Changed || rec.Changed
+			continue // another handler of the site found the same
+		}
+		records = append(records, rec)
+	}
 	return records
+}
+
+// refreshed loads the rules of a host again and says what came of it.
+func refreshed(ctx context.Context, before hostState) (rec refreshRecord) {
+	after, err := before.policies.Refresh(ctx, before.asked)
+	rec.Failure = after.Failure
+	if err != nil {
+		rec.Failure = err.Error()
+	}
+	if s := after.Summary; s != nil {
+		rec.Version = s.Version
+		rec.Changed = before.Summary == nil || before.Summary.Version != s.Version || before.Summary.Denied != s.Denied
+		rec.Found = s.String()
+	}
+	if rec.Failure != "" {
+		rec.Found = "nothing; " + before.policies.Record(&after, time.Now()).Holds + " holds"
+	}
+	return rec
 }

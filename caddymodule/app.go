@@ -46,6 +46,10 @@ type App struct {
 	// Default: the system's.
 	Resolver string `json:"resolver,omitempty"`
 
+	// How many bytes the texts, the compiled rules and the hosts may take that clients ask
+	// for. Hosts that the config names are always held. Default: 128 MiB.
+	HostsMemory int64 `json:"hosts_memory,omitempty"`
+
 	crawlers   *crawler.Cache
 	memory     *ratelimit.Memory // paces and bans of this process
 	limiter    ratelimit.Limiter // memory, or the fleet's
@@ -109,6 +113,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.events.On(startedEvent, &a.started); err != nil {
 		a.log.Warn("no events are emitted, and metrics of robots.txt are missing", zap.Error(err))
 	}
+	a.started.then(a.preload)
+	a.policies.SetMemory(a.HostsMemory)
 	return ctx.GetMetricsRegistry().Register(metrics.Collector{Counts: a.counts, State: a.metricsState})
 }
 
@@ -122,8 +128,14 @@ func (a *App) Validate() error {
 			return fmt.Errorf("resolver: %q is not a server; write its address, such as 9.9.9.9 or 127.0.0.1:5353", a.Resolver)
 		}
 	}
+	if a.HostsMemory != 0 && a.HostsMemory < minHostsMemory {
+		return fmt.Errorf("hosts_memory %d: write a size from 1MiB, such as 512MiB; the default is 128MiB", a.HostsMemory)
+	}
 	return a.Share.check()
 }
+
+// minHostsMemory holds some hundred hosts.
+const minHostsMemory = 1 << 20
 
 // Start implements caddy.App. The handlers do all the work.
 func (a *App) Start() error { return nil }

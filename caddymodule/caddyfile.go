@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -189,8 +190,9 @@ var options = []option{
 // globalOptions are options that stood in site blocks once and are said once for the process
 // now, with an example.
 var globalOptions = map[string]string{
-	"share":    "share redis://127.0.0.1:6379",
-	"resolver": "resolver 9.9.9.9",
+	"share":        "share redis://127.0.0.1:6379",
+	"resolver":     "resolver 9.9.9.9",
+	"hosts_memory": "hosts_memory 512MiB",
 }
 
 // unknownOption is the error for an option that there is not.
@@ -425,6 +427,7 @@ func parseClientPrefix(h *Handler, d *caddyfile.Dispenser) error {
 //	robots {
 //		share    <redis url> [within <duration>]
 //		resolver <address>
+//		hosts_memory <size>
 //	}
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
@@ -439,8 +442,10 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 			if err := oneArgument(d, option, &app.Resolver, "the address of a DNS server, such as 9.9.9.9"); err != nil {
 				return err
 			}
+		case "hosts_memory":
+			return app.parseHostsMemory(d)
 		default:
-			return d.Errf("unrecognized global robots option %q; the options are resolver, share", option)
+			return d.Errf("unrecognized global robots option %q; the options are hosts_memory, resolver, share", option)
 		}
 		if err := app.Validate(); err != nil {
 			return d.WrapErr(err)
@@ -448,6 +453,19 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 		return nil
 	})
 	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, err
+}
+
+func (a *App) parseHostsMemory(d *caddyfile.Dispenser) error {
+	var value string
+	if err := oneArgument(d, "hosts_memory", &value, "a size such as 512MiB"); err != nil {
+		return err
+	}
+	size, err := humanize.ParseBytes(value)
+	if err != nil || size < minHostsMemory || size > math.MaxInt64 {
+		return d.Errf("hosts_memory: %q is not a size that can be used; write one from 1MiB, such as 512MiB", value)
+	}
+	a.HostsMemory = int64(size)
+	return nil
 }
 
 func (a *App) parseShare(d *caddyfile.Dispenser) error {

@@ -194,8 +194,8 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision reads the options, loads the sources that need no network, and starts the background
-// refresh. A robots.txt that cannot be had is never an error here: the site is served and the
+// Provision reads the options and loads the sources that need no network; the others follow when
+// Caddy has started. A robots.txt that cannot be had is never an error here: the site is served and the
 // log says what is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	var err error
@@ -217,7 +217,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.app.keepLedger()
 	background, stop := context.WithCancel(context.Background())
 	h.leave = append(h.leave, stop)
-	sites := &siteIndex{handler: h, app: h.app, now: h.now}
+	sites := &siteIndex{handler: h, app: h.app, server: server, now: h.now}
 	h.observers = &observers{
 		app: h.app, ctx: ctx, log: h.log, now: h.now, sites: sites,
 		onlyObserve: h.Observe, wholeAddresses: h.WholeAddresses,
@@ -237,7 +237,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.engine.Prover = h.prover
 	}
 	h.reportUnprovable()
-	h.app.started.then(func() { sites.find(server) })
 	h.policies.Start(background)
 	return nil
 }

@@ -167,7 +167,7 @@ func TestAReadingBearsTheVersionThatIsInForce(t *testing.T) {
 	th := newTestHandler(t, closedAll, &Handler{})
 	th.ask("GET", "/robots.txt", gptBot)
 	site := th.app.ledger.Snapshot(th.clock.now()).Sites[0]
-	if want := th.policies.ForHost(t.Context(), "").Version; site.Robots[0].FetchedVersion != want || want == "" {
+	if want := th.policies.PolicyFor(t.Context(), "").Version; site.Robots[0].FetchedVersion != want || want == "" {
 		t.Errorf("version that was read: got %q, want %q", site.Robots[0].FetchedVersion, want)
 	}
 }

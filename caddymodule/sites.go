@@ -17,6 +17,7 @@ import (
 type siteIndex struct {
 	handler  caddyhttp.MiddlewareHandler // as it stands in the routes
 	app      *App
+	server   *caddyhttp.Server // nil: none, as in tests
 	policies *policies.Loader
 	now      func() time.Time
 	found    atomic.Pointer[serverSites] // nil until Caddy has started or a request came
@@ -141,7 +142,7 @@ func (a *App) metricsState() metrics.State {
 		Policies: make(map[string]*metrics.Figures), Shares: make(map[string]bool),
 		Bans: a.memory.Bans().Len(time.Now()), Held: a.queue.Len(),
 		Caches: map[string]int{
-			"user_agents": a.crawlers.Len(), "hosts": hosts, "robots_txt": a.policies.Len(), "paces": a.memory.Len(),
+			"user_agents": a.crawlers.Len(), "hosts": hosts, "robots_txt": a.policies.Held().Texts, "paces": a.memory.Len(),
 			"trapped": a.traps.Len(), "ledger_rows": rows, "addresses": a.dns.Len(),
 		},
 	}
@@ -170,10 +171,10 @@ func (s *siteIndex) figures() map[string]*metrics.Figures {
 	all := make(map[string]*metrics.Figures)
 	now := s.now()
 	for _, st := range s.policies.States() {
-		if st.Policy == nil {
+		if st.Summary == nil {
 			continue
 		}
-		f := metrics.Figures{Rules: st.Policy.Rules.RuleCount(), Diagnostics: st.Policy.Rules.SeverityCounts()}
+		f := metrics.Figures{Rules: st.Summary.Rules, Diagnostics: st.Summary.Diagnostics, Failing: st.Failure != ""}
 		if !st.Loaded.IsZero() {
 			f.Loaded, f.Age = true, max(0, now.Sub(st.Loaded))
 		}

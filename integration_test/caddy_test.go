@@ -372,3 +372,32 @@ func write(tb testing.TB, name, text string) {
 
 // tail returns at most the last n octets of text.
 func tail(text string, n int) string { return text[max(0, len(text)-n):] }
+
+// robotComes has a robot ask for a page of a host, whose rules are looked at again if they are due.
+func (c *caddy) robotComes(t *testing.T, host string) {
+	t.Helper()
+	c.status(t, host, "/for-a-robot")
+}
+
+// robotsCome has a robot ask for a page of each host now and then, until the test ends.
+func (c *caddy) robotsCome(t *testing.T, hosts ...string) {
+	t.Helper()
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			for _, host := range hosts {
+				_, _ = request{host: host, path: "/for-a-robot", agent: gptbot}.try(client, "http://"+c.address())
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(pause):
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-ended })
+}
+
+// pause is how long is between the visits of a robot that comes now and then.
+const pause = 100 * time.Millisecond

@@ -56,6 +56,10 @@ http://:{$PORT} {
 		taken = append(taken, conn)
 	}
 	write(t, rules, secondRules)
+	eventually(t, "the log says that the rules cannot be loaded", func() bool {
+		c.expectOf(t, visitors[gptbot], "/first/", gptbot, 403)
+		return len(c.log.all(message(msgUnavailable))) > 0
+	})
 	l := c.log.wait(t, "the rules cannot be loaded", c.ended, message(msgUnavailable))
 	if !strings.Contains(l.text("error"), msgAccept) {
 		t.Errorf("log line %q: got error %q, want %q in it", msgUnavailable, l.text("error"), msgAccept)
@@ -67,6 +71,7 @@ http://:{$PORT} {
 		conn.Close()
 	}
 	eventually(t, "the new rules hold", func() bool { return c.status(t, "", "/second/") == 403 })
+	c.robotsCome(t, "")
 	c.log.wait(t, "the rules can be loaded", c.ended, message(msgAvailable))
 	for _, msg := range []string{msgUnavailable, msgAvailable} {
 		if got := len(c.log.all(message(msg))); got != 1 {

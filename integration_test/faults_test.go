@@ -152,18 +152,23 @@ func TestAFaultOfRobotsTxtKeepsTheLastGoodRules(t *testing.T) {
 				upstream.set(host, fault)
 				of := field("host", host)
 				eventually(t, "the log says that robots.txt cannot be loaded", func() bool {
+					c.robotComes(t, host)
 					return len(c.log.all(message(msgUnavailable), of)) >= stretch
 				})
 				before := upstream.times(host)
 				c.expect(t, host, "/first/", gptbot, 403)
 				c.expect(t, host, "/second/", gptbot, 200)
 				c.expect(t, host, "/first/", chrome, 200)
-				eventually(t, "two more loads", func() bool { return upstream.times(host) >= before+2 })
+				eventually(t, "two more loads", func() bool {
+					c.robotComes(t, host)
+					return upstream.times(host) >= before+2
+				})
 				c.expect(t, host, "/first/", gptbot, 403)
 
 				upstream.set(host, plain(secondRules))
 				eventually(t, "the new rules hold", func() bool { return c.status(t, host, "/second/") == 403 })
 				eventually(t, "the log says that robots.txt can be loaded", func() bool {
+					c.robotComes(t, host)
 					return len(c.log.all(message(msgAvailable), of)) >= stretch
 				})
 				for _, msg := range []string{msgUnavailable, msgAvailable} {
@@ -192,7 +197,10 @@ func TestNobodyWaitsWhileRobotsTxtHangs(t *testing.T) {
 	met := false
 	for range 5 {
 		before := upstream.times(host)
-		eventually(t, "a load", func() bool { return upstream.times(host) > before })
+		eventually(t, "a load", func() bool {
+			c.robotComes(t, host)
+			return upstream.times(host) > before
+		})
 		given := upstream.hung.Load()
 		for range 10 {
 			c.expect(t, host, "/first/", gptbot, 403)
@@ -314,6 +322,7 @@ func TestRulesHoldWhileTheUpstreamIsDown(t *testing.T) {
 	c.expect(t, "site.test", "/first/", chrome, 200)
 
 	upstream.Close()
+	c.robotsCome(t, "site.test")
 	c.log.wait(t, "robots.txt cannot be loaded", c.ended, message(msgUnavailable))
 	c.expect(t, "site.test", "/first/", gptbot, 403)
 	c.expect(t, "site.test", "/first/", chrome, 502) // Caddy's own answer

@@ -119,6 +119,7 @@ func TestAnUpstreamThatNeverEndsIsGivenUp(t *testing.T) {
 			var s slow
 			c, upstream := startSources(t)
 			upstream.set("127.0.0.1", func(w http.ResponseWriter, r *http.Request) { fault(&s, w, r) })
+			c.robotsCome(t, sourcesHosts...)
 			eventually(t, "both sites tell that their rules cannot be loaded", func() bool {
 				return len(c.log.all(message(msgUnavailable))) == len(sourcesHosts)
 			})
@@ -141,6 +142,7 @@ func TestAnUpstreamThatPoursTakesNoMemory(t *testing.T) {
 	// Of a URL the head is read, as of any large one. What this server answers itself is
 	// read to its end, and has none.
 	eventually(t, "the head of what the URL pours holds", func() bool { return c.status(t, "url.test", "/first/") == 200 })
+	c.robotsCome(t, "own.test")
 	c.log.wait(t, "the own rules cannot be loaded", c.ended, message(msgUnavailable), field("host", "own.test"))
 	c.expect(t, "own.test", "/first/", gptbot, 403)
 	c.expectGrowth(t, before, 64)

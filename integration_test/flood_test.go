@@ -22,12 +22,12 @@ const (
 	floodWorkers = 4
 	pipelined    = 50 // requests that one worker sends before it reads the answers
 
-	// What is kept for made-up names is bounded by number (hosts, User-Agents, paces), so
-	// it does not grow with the flood. floodHeap bounds what is still in use after it,
+	// What is kept for made-up names is bounded, by number (User-Agents, paces) or in bytes
+	// (hosts), so it does not grow with the flood. floodHeap bounds what is still in use after it,
 	// in MiB; floodMemory what the process has from the system, which is more by what the
 	// garbage collector has not given back.
 	floodHeap   = 32 + 32 // the second for the ledger, which takes that at most
-	floodMemory = 150
+	floodMemory = 200
 
 	// shadow is how much more memory a process with the race detector takes.
 	shadow = 5
@@ -42,16 +42,18 @@ func floodSize() int {
 }
 
 const floodSite = `
-http://:{$PORT} {
+http://steady.test:{$PORT} {
 	robots {
 		refresh 1h
 	}
-	@steady {
-		host steady.test
-		path /robots.txt
-	}
-	handle @steady {
+	handle /robots.txt {
 		reverse_proxy {$UPSTREAM}
+	}
+	respond "page"
+}
+http://:{$PORT} {
+	robots {
+		refresh 1h
 	}
 	respond /robots.txt <<ROBOTS
 		User-agent: *
@@ -70,7 +72,7 @@ func TestAFloodOfMadeUpHostsAndUserAgentsIsBounded(t *testing.T) {
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /steady/\n")
 	}))
 	defer upstream.Close()
-	c := start(t, floodSite, map[string]string{"UPSTREAM": upstream.URL})
+	c := startWith(t, withGlobal(prelude, "\trobots {\n\t\thosts_memory 16MiB\n\t}\n")+floodSite, map[string]string{"UPSTREAM": upstream.URL})
 	steady := func() {
 		t.Helper()
 		c.expect(t, "steady.test", "/steady/", gptbot, 403)

@@ -275,6 +275,7 @@ func TestAFileThatGoesAwayKeepsItsRules(t *testing.T) {
 			}
 			stretch++
 			eventually(t, "the log says that the file cannot be loaded", func() bool {
+				c.robotComes(t, "")
 				return len(c.log.all(message(msgUnavailable))) >= stretch
 			})
 			c.expect(t, "", "/first/", gptbot, 403)
@@ -284,6 +285,7 @@ func TestAFileThatGoesAwayKeepsItsRules(t *testing.T) {
 			}
 			write(t, name, firstRules)
 			eventually(t, "the log says that the file can be loaded", func() bool {
+				c.robotComes(t, "")
 				return len(c.log.all(message(msgAvailable))) >= stretch
 			})
 			c.expect(t, "", "/first/", gptbot, 403)

@@ -68,7 +68,9 @@ func newReplay(rules *policies.Rules, place string, wholeAddresses bool) *replay
 // samePolicy is the policy of every host.
 type samePolicy enforce.Policy
 
-func (p *samePolicy) ForHost(context.Context, string) *enforce.Policy { return (*enforce.Policy)(p) }
+func (p *samePolicy) ForHost(context.Context, string, enforce.Asker) *enforce.Policy {
+	return (*enforce.Policy)(p)
+}
 
 // run judges all that the log holds.
 func (r *replay) run(log *accesslog.Reader, p *progress) {

@@ -63,7 +63,7 @@ func (e *Engine) isCaughtEarly(ctx context.Context, r *Request, q *quarry, isTra
 	if e.Traps.find(q, r.At) == nil {
 		return false
 	}
-	all := e.Policies.ForHost(ctx, r.Host).Compiled.Default()
+	all := e.policyFor(ctx, r, false).Compiled.Default()
 	_, isPaced := all.Pace().At(r.At)
 	isOpen, _, _ := all.Pace().Visit(r.At)
 	return isPaced || !isOpen || !decide(all, r).Allowed()

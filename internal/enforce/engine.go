@@ -122,13 +122,23 @@ func (e *Engine) CanBind(c crawler.Class) bool {
 	return c == crawler.Robot || c == crawler.App || c == crawler.Service || e.Unnamed.Binds(c)
 }
 
+// policyFor returns the policy of the host that is asked for; waits says whether a first load is
+// waited for.
+func (e *Engine) policyFor(ctx context.Context, r *Request, waits bool) *Policy {
+	e.Locate(ctx, r)
+	return e.Policies.ForHost(ctx, r.Host, Asker{Addr: r.Evidence(), At: r.At, Waits: waits})
+}
+
+// waits reports whether clients of a class wait for a first load: apps, libraries, services and
+// people are not to be held up.
+func waits(c crawler.Class) bool { return c == crawler.Robot || c == crawler.Unstated }
+
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
-	policy := e.Policies.ForHost(ctx, r.Host)
+	policy := e.policyFor(ctx, r, waits(v.Who.Class))
 	v.Version = policy.Version
 	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
 	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Capture == nil {
-		e.Locate(ctx, r)
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():

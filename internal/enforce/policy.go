@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -12,8 +13,16 @@ import (
 // Policies is where the rules of each host come from.
 type Policies interface {
 	// ForHost returns the policy of a host, which is in small letters and has no port. The
-	// first request for a host may wait for it, no longer than ctx. It never returns nil.
-	ForHost(ctx context.Context, host string) *Policy
+	// first requests for a host wait for it if they are to, no longer than ctx. It never
+	// returns nil.
+	ForHost(ctx context.Context, host string, by Asker) *Policy
+}
+
+// Asker is who asks for a policy.
+type Asker struct {
+	Addr  netip.Addr // of the client; not valid where it is not known or not proved
+	At    time.Time
+	Waits bool // for a first load
 }
 
 // Policy is what holds for a host: its rules, and for a time those that held before them. It

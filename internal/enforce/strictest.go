@@ -30,7 +30,7 @@ func (e *Engine) Strictest(ctx context.Context, r *Request, sent []string, ident
 		}
 		var v Verdict
 		if ByCircumstance(&one, id).Class != crawler.Browser { // for whom nobody is to wait
-			v = e.ByRules(e.Policies.ForHost(ctx, r.Host).Rules, &one, id)
+			v = e.ByRules(e.policyFor(ctx, r, waits(id.Class)).Rules, &one, id)
 		} else {
 			v.Who = id
 		}

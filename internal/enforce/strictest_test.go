@@ -13,7 +13,7 @@ import (
 // oneText has the same rules for every host.
 type oneText struct{ policy *Policy }
 
-func (o oneText) ForHost(context.Context, string) *Policy { return o.policy }
+func (o oneText) ForHost(context.Context, string, Asker) *Policy { return o.policy }
 
 func TestTheStrictestUserAgentDecides(t *testing.T) {
 	const text = `User-agent: *

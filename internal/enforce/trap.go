@@ -175,7 +175,7 @@ func (e *Engine) isTrapped(ctx context.Context, r *Request) bool {
 	if !e.isTrap(path) || r.isLed() || e.isExempt(ctx, r) {
 		return false
 	}
-	return !decide(e.Policies.ForHost(ctx, r.Host).Compiled.Default(), r).Allowed()
+	return !decide(e.policyFor(ctx, r, false).Compiled.Default(), r).Allowed()
 }
 
 func (e *Engine) isTrap(path string) bool {

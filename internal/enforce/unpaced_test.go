@@ -13,7 +13,7 @@ import (
 // onePolicy is the policy of every host.
 type onePolicy struct{ Policy }
 
-func (p *onePolicy) ForHost(context.Context, string) *Policy { return &p.Policy }
+func (p *onePolicy) ForHost(context.Context, string, Asker) *Policy { return &p.Policy }
 
 // oneProof says the same of every robot that has a name to check, and of every signature.
 type oneProof struct{ proof Proof }

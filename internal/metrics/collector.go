@@ -22,6 +22,7 @@ var (
 	readingsDesc = newDesc("robots_txt_reads_total", "Requests of robots for /robots.txt.", "site", "robot")
 
 	policyAgeDesc         = newDesc("policy_age_seconds", "Time since the robots.txt in force was last loaded without error.", "site")
+	policyFailingDesc     = newDesc("policy_failing", "Whether robots.txt could not be loaded the last time (1) or could (0).", "site")
 	policyRulesDesc       = newDesc("policy_rules", "Rules of the robots.txt in force.", "site")
 	policyDiagnosticsDesc = newDesc("policy_diagnostics", "Diagnostics of the robots.txt in force.", "site", "severity")
 	policyLoadsDesc       = newDesc("policy_loads_total", "Loads of robots.txt, by how they ended.", "site", "result")
@@ -48,6 +49,7 @@ type State struct {
 // they are the highest of each.
 type Figures struct {
 	Loaded      bool // ever
+	Failing     bool // the last load did not go well
 	Age         time.Duration
 	Rules       int
 	Diagnostics [robotsrules.Error + 1]int // by severity
@@ -55,7 +57,7 @@ type Figures struct {
 
 // Add takes up the figures of another host.
 func (f *Figures) Add(other *Figures) {
-	f.Loaded = f.Loaded || other.Loaded
+	f.Loaded, f.Failing = f.Loaded || other.Loaded, f.Failing || other.Failing
 	f.Age, f.Rules = max(f.Age, other.Age), max(f.Rules, other.Rules)
 	for i := range f.Diagnostics {
 		f.Diagnostics[i] = max(f.Diagnostics[i], other.Diagnostics[i])
@@ -71,7 +73,7 @@ type Collector struct {
 // Describe implements prometheus.Collector.
 func (Collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		requestsDesc, readingsDesc, policyAgeDesc, policyRulesDesc, policyDiagnosticsDesc, policyLoadsDesc,
+		requestsDesc, readingsDesc, policyAgeDesc, policyFailingDesc, policyRulesDesc, policyDiagnosticsDesc, policyLoadsDesc,
 		verificationsDesc, bansDesc, newBansDesc, heldDesc, shareDesc, cacheDesc, storedDesc,
 	} {
 		descs <- desc
@@ -87,17 +89,14 @@ func (c Collector) Collect(out chan<- prometheus.Metric) {
 		if f.Loaded {
 			s.gauge(policyAgeDesc, f.Age.Seconds(), site)
 		}
+		s.gauge(policyFailingDesc, number(f.Failing), site)
 		s.gauge(policyRulesDesc, float64(f.Rules), site)
 		for severity, n := range f.Diagnostics {
 			s.gauge(policyDiagnosticsDesc, float64(n), site, robotsrules.Severity(severity).String())
 		}
 	}
 	for share, up := range state.Shares {
-		value := 0.0
-		if up {
-			value = 1
-		}
-		s.gauge(shareDesc, value, share)
+		s.gauge(shareDesc, number(up), share)
 	}
 	s.gauge(bansDesc, float64(state.Bans))
 	s.gauge(heldDesc, float64(state.Held))
@@ -147,6 +146,14 @@ func (s *Site) collect(out samples) {
 			out.counter(readingsDesc, n, s.Name, robot.name)
 		}
 	}
+}
+
+// number is 1 for what is so.
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // samples sends metrics.

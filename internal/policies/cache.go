@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/http"
 	"net/netip"
@@ -9,25 +10,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
 )
 
-const (
-	// maxHosts and maxHostText bound what is kept for the hosts that clients ask for: so many
-	// of them, and so many bytes of robots.txt in all.
-	maxHosts    = 1024
-	maxHostText = 16 << 20
-)
-
 // Cache is what all loaders of a process have in common and what outlives a reload of the config:
 // the compiled texts, the last good document of each source, and the previous policy of each host.
-// It is bounded in size. It is safe for concurrent use; [NewCache] makes one.
+// It is bounded in bytes. It is safe for concurrent use; [NewCache] makes one.
 type Cache struct {
 	// IsPublic reports whether an address is one of the public internet. It is nil but in
 	// tests, and must not change while the cache is in use.
 	IsPublic func(netip.Addr) bool
 
-	outside  *http.Client // connects to public addresses alone; tests have one that does not
-	library  library
-	lastGood *table[*Document]   // by Loader.documentKey
-	history  *table[*remembered] // by Loader.Key
+	outside   *http.Client // connects to public addresses alone; tests have one that does not
+	library   library
+	hosts     *hosts
+	known     *pool // loads of hosts that are known, or were loaded before
+	strangers *pool // and of all others
+	gentle    gentle
 
 	// marks are those of our own loads over HTTP that are under way. Each is good for one
 	// load, as it is shown to other servers; one that a proxy brings back here may reach
@@ -37,16 +33,30 @@ type Cache struct {
 
 // NewCache returns an empty cache.
 func NewCache() *Cache {
-	return &Cache{
-		outside:  publicClient,
-		library:  newLibrary(),
-		lastGood: newTable[*Document](maxHosts, maxHostText),
-		history:  newTable[*remembered](maxHosts, maxHostText),
-	}
+	return &Cache{outside: publicClient, library: newLibrary(), hosts: newHosts(), known: newPool(), strangers: newPool()}
 }
 
-// Len returns how many documents are kept, for use while their sources cannot be had.
-func (c *Cache) Len() int { return c.lastGood.len() }
+// SetMemory has the cache hold no more than so many bytes of texts, compiled rules and hosts; 0 is
+// [DefaultMemory]. What the config names is held all the same.
+func (c *Cache) SetMemory(bytes int64) {
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	c.hosts.max = cmp.Or(bytes, DefaultMemory)
+	c.hosts.shrink(c.hosts.max, nil)
+}
+
+// Held is what a [Cache] holds at a moment.
+type Held struct {
+	Hosts, Texts int
+	Bytes        int64
+}
+
+// Held returns what is held.
+func (c *Cache) Held() Held {
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	return Held{Hosts: len(c.hosts.byKey), Texts: len(c.hosts.texts), Bytes: c.hosts.weight}
+}
 
 // mark returns a new mark, and what ends it.
 func (c *Cache) mark() (mark string, end func()) {

@@ -30,35 +30,53 @@ func (l *Loader) begin(s *Site) (ended <-chan struct{}, began bool) {
 	if !known {
 		life = context.WithoutCancel(life)
 	}
+	loads := l.cache.strangers
+	if known || s.record.isKnown.Load() {
+		loads = l.cache.known
+	}
 	go func() {
 		defer close(end)
 		defer s.loading.Store(nil)
-		select {
-		case l.slots <- struct{}{}:
-			defer func() { <-l.slots }()
-			l.load(life, s)
-		case <-life.Done():
+		if !s.gone.Load() || !known { // nobody asks for rules that were forgotten, but who waits
+			loads.do(life, func(ctx context.Context) { l.load(ctx, s) })
 		}
 	}()
 	return end, true
 }
 
-// recall takes up what an earlier loader of this process had loaded from the same sources, so that
-// a reload of the config makes nobody wait and forgets nothing. It reports whether there was
-// anything.
+// recallAlone is recall for a site of which no load is under way.
+func (l *Loader) recallAlone(s *Site) {
+	end := make(chan struct{})
+	if s.policy.Load() == nil && s.loading.CompareAndSwap(nil, &end) {
+		l.recall(s)
+		s.loading.Store(nil)
+		close(end)
+	}
+}
+
+// recall compiles again what was put away, or takes up what an earlier loader of this process had
+// loaded from the same sources, so that a reload of the config makes nobody wait and forgets
+// nothing. It reports whether there was anything.
 func (l *Loader) recall(s *Site) bool {
-	found := false
+	found := s.last.Load() != nil && s.everLoaded()
 	for i, src := range l.cfg.Sources {
-		if src.Text != "" {
+		if src.Text != "" || s.documents[i] != nil {
 			continue
 		}
-		if doc, ok := l.cache.lastGood.get(l.documentKey(src, s.host)); ok {
+		if doc, ok := l.cache.hosts.lastGood(s.record, l.documentKey(src, s.host)); ok {
 			s.documents[i], found = doc, true
 		}
 	}
 	if found {
+		if o := l.cache.hosts.outcome(s.record); o != nil && s.last.Load() == nil {
+			// Another config may serve another text, so it is looked at as soon as somebody asks.
+			taken := *o
+			taken.due = time.Time{}
+			s.last.Store(&taken)
+		}
 		rules, _ := l.compile(s)
 		l.publish(s, rules)
+		s.tried.Do(func() { close(s.first) })
 	}
 	return found
 }
@@ -79,7 +97,7 @@ func (l *Loader) load(life context.Context, s *Site) {
 		}
 	}
 	wg.Wait()
-	if life.Err() != nil {
+	if life.Err() != nil && context.Cause(life) != errCrowded {
 		return // the handler is gone; what its server answered now means nothing
 	}
 	l.apply(s, errors.Join(errs...))
@@ -121,8 +139,8 @@ func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Docu
 	default:
 		err = fmt.Errorf("%s: %w; what it has answered since %s holds", src, err, last.Since.UTC().Format(time.RFC3339))
 	}
-	if key := l.documentKey(src, s.host); key != "" && last.isKnown() && l.life.Err() == nil {
-		l.cache.lastGood.put(key, last, int64(len(last.Text)))
+	if last.isKnown() && l.life.Err() == nil {
+		l.cache.hosts.keep(s.record, l.documentKey(src, s.host), last)
 	}
 	return last, err
 }
@@ -133,12 +151,27 @@ func (l *Loader) apply(s *Site, failure error) {
 	previous := s.policy.Load().rules()
 	rules, fresh := l.compile(s)
 	l.publish(s, rules)
-	now := l.cfg.Now()
-	s.note(now, now.Add(l.interval(s.documents)-l.tick()), failure)
+	s.note(l.cfg.Now(), l.interval(s, failure), failure)
+	l.cache.hosts.note(s.record, s.last.Load())
+	s.tried.Do(func() { close(s.first) })
+	if s.failures > 0 && s.pinned.Load() {
+		l.tryAgain(s) // else whoever asks has it loaded
+	}
 	ended := Load{Host: s.host, Previous: previous, Rules: rules, Failure: failure, Status: s.status(), answered: s.everLoaded()}
 	l.report(s, &ended, fresh)
 	if l.cfg.Loaded != nil {
 		l.cfg.Loaded(&ended)
+	}
+}
+
+// tryAgain has a site loaded, gently, soon after that is due. What waits does not outlive the loader.
+func (l *Loader) tryAgain(s *Site) {
+	again := time.AfterFunc(s.last.Load().due.Sub(l.cfg.Now())+gentlePause, func() { l.cache.gentle.add(s) })
+	if before := s.again.Swap(again); before != nil {
+		before.Stop()
+	}
+	if l.life.Err() != nil { // close may have been before it
+		again.Stop()
 	}
 }
 
@@ -150,10 +183,7 @@ func (l *Loader) publish(s *Site, rules *Rules) {
 	}
 	next := l.nextPolicy(s, rules)
 	s.policy.Store(next)
-	if previous == nil {
-		close(s.first)
-	}
-	l.sites.weigh(s.host, next.weight())
+	l.cache.hosts.publish(s, next)
 }
 
 // compile joins the documents that there are, in their order.
@@ -193,14 +223,23 @@ func (l *Loader) unreachable() *Rules {
 	return rules
 }
 
+// firstRetry is how soon a load is tried again that failed before any went well. The time doubles
+// with each.
+const firstRetry = time.Second
+
 // interval is how long the rules stay in force before the sources are asked again: what the
 // shortest-lived document says, within the refresh and [MaxRefresh].
-func (l *Loader) interval(documents []*Document) time.Duration {
+func (l *Loader) interval(s *Site, failure error) time.Duration {
+	if failure != nil && !s.everLoadedWell() {
+		s.failures++
+		return min(l.cfg.Refresh, firstRetry<<min(s.failures-1, 20))
+	}
+	s.failures = 0
+	if failure != nil {
+		return l.cfg.Refresh
+	}
 	shortest := MaxRefresh
-	for i, doc := range documents {
-		if doc == nil {
-			return l.cfg.Refresh
-		}
+	for i, doc := range s.documents {
 		if l.cfg.Sources[i].Text == "" {
 			shortest = min(shortest, doc.Lifetime)
 		}

@@ -213,8 +213,8 @@ func TestAHandlerThatGoesAwayStillHasRules(t *testing.T) {
 			t.Errorf("a request that is still in it has no rules, after %s", time.Since(began))
 		}
 		synctest.Wait()
-		if ts.cache.lastGood.weight != 0 {
-			t.Error("what it loads is handed on")
+		if held := ts.cache.Held(); held.Texts != 0 {
+			t.Errorf("what it loads is handed on: %+v", held)
 		}
 	})
 }
@@ -224,16 +224,16 @@ func TestRulesOfAnEarlierHandlerAreInForceAtOnce(t *testing.T) {
 		before := newTestSite(t, text(closedSite))
 		before.loadNow()
 		after := newTestSite(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-		for range cap(after.slots) {
-			after.slots <- struct{}{} // and no load can begin
+		for range maxLoads {
+			after.cache.known.quick <- struct{}{} // and no load can begin
 		}
 		began := time.Now()
 		rules := after.rules(&http.Request{Host: "site.example"})
 		if rules.Compiled.Default().Decide("/closed/").Allowed() || time.Since(began) != 0 {
 			t.Errorf("waited %s for rules that were known", time.Since(began))
 		}
-		for range cap(after.slots) {
-			<-after.slots
+		for range maxLoads {
+			<-after.cache.known.quick
 		}
 		time.Sleep(2 * LoadTimeout) // of the bubble's clock: let the load end
 	})

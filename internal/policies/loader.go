@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,17 +18,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-const (
-	// MaxRefresh is how long rules stay in force at most before their sources are asked again.
-	MaxRefresh = 24 * time.Hour
-
-	// maxLoads bounds how many loads of one loader run at once: made-up hosts can ask for any
-	// number.
-	maxLoads = 16
-
-	// fewHosts is how many hosts are kept fresh whether they are asked for again or not.
-	fewHosts = 64
-)
+// MaxRefresh is how long rules stay in force at most before their sources are asked again.
+const MaxRefresh = 24 * time.Hour
 
 // Config is what a Loader is made with. It does not change after [New].
 type Config struct {
@@ -42,9 +35,9 @@ type Config struct {
 	Loaded      func(*Load)      // is called when a load has ended, which it holds up; nil: nobody asks
 }
 
-// Loader keeps the rules of the sites that a handler stands in front of: loads them when a host
-// is first asked for, and again in the background, so that nobody waits. It is safe for concurrent
-// use, once started.
+// Loader keeps the rules of the sites that a handler stands in front of: loads them when the config
+// names a host or a robot asks for one, and again in the background when a robot asks and they are
+// due, so that nobody waits. It is safe for concurrent use, once started.
 type Loader struct {
 	cfg     Config
 	cache   *Cache
@@ -52,9 +45,10 @@ type Loader struct {
 	urls    map[Source]string  // of the sources that are stored
 	perHost bool               // false: one site serves every host
 
-	sites  *table[*Site]
+	mu     sync.RWMutex     // guards sites; who changes them holds hosts.mu too
+	sites  map[string]*Site // by host
+	closed bool             // guarded by hosts.mu
 	origin atomic.Pointer[Origin]
-	slots  chan struct{}
 
 	// life ends with the handler and takes the refreshes in flight with it.
 	life context.Context
@@ -75,8 +69,7 @@ func New(c *Cache, cfg Config) *Loader {
 	l := &Loader{
 		cfg: cfg, cache: c, urls: make(map[Source]string),
 		perHost: slices.ContainsFunc(cfg.Sources, Source.perHost),
-		sites:   newTable[*Site](maxHosts, maxHostText),
-		slots:   make(chan struct{}, maxLoads),
+		sites:   make(map[string]*Site),
 	}
 	if cfg.Storage != nil {
 		l.stored = storage.NewDocuments(storage.Sources, cfg.Storage, cfg.Log, cfg.Now)
@@ -90,41 +83,40 @@ func New(c *Cache, cfg Config) *Loader {
 	return l
 }
 
-// Start loads what needs no host and begins the background refresh, which ends with ctx.
+// Start begins the life of the loader, which ends with ctx. Where the rules are the same for all
+// hosts, those that can be had without network are in force when it returns, or soon after.
 func (l *Loader) Start(ctx context.Context) {
 	l.life = ctx
+	context.AfterFunc(ctx, func() { l.cache.hosts.close(l) })
+	if l.perHost {
+		return
+	}
+	s := l.Name("")
+	if len(l.urls) == 0 {
+		l.begin(s)
+	}
+}
+
+// Name says that the config names a host, which is never forgotten then, and returns its site. What
+// an earlier loader of this process has loaded is in force.
+func (l *Loader) Name(host string) *Site {
 	if !l.perHost {
-		l.begin(l.site(""))
+		host = ""
 	}
-	go storage.Every(l.tick(), ctx.Done(), func() { l.refreshDue(l.cfg.Now()) })
-}
-
-// tick is how often sites are looked over. A site is loaded again one tick before its time, so
-// that a change is seen within the refresh the owner asked for.
-func (l *Loader) tick() time.Duration {
-	return min(max(l.cfg.Refresh/10, 100*time.Millisecond), 10*time.Second)
-}
-
-// refreshDue begins to load the sites that are due at now. Where there are many, a host that was
-// asked for only once is forgotten instead: made-up hosts are not kept fresh.
-func (l *Loader) refreshDue(now time.Time) {
-	sites, again := l.sites.all()
-	for i, s := range sites {
-		switch {
-		case !s.isDue(now) || s.policy.Load() == nil:
-		case len(sites) > fewHosts && !again[i]:
-			l.sites.remove(s.host)
-		default:
-			l.begin(s)
-		}
-	}
+	s := l.cache.hosts.add(l, host, l.recordKey(host), true)
+	l.recallAlone(s)
+	return s
 }
 
 // PerHost reports whether the rules differ from host to host.
 func (l *Loader) PerHost() bool { return l.perHost }
 
 // Len returns how many sites are kept.
-func (l *Loader) Len() int { return l.sites.len() }
+func (l *Loader) Len() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.sites)
+}
 
 // SourceNames returns what the log calls the sources.
 func (l *Loader) SourceNames() []string {
@@ -135,30 +127,62 @@ func (l *Loader) SourceNames() []string {
 	return names
 }
 
-// ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The
-// first request of a host waits for the rules, no longer than ctx and [LoadTimeout]; no other ever
-// waits.
-func (l *Loader) ForHost(ctx context.Context, host string) *enforce.Policy {
-	return &l.PolicyFor(ctx, host).Policy
+// ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The first requests of a host wait for the rules, if they are to: no longer than ctx and
+// [LoadTimeout]. No other ever waits.
+func (l *Loader) ForHost(ctx context.Context, host string, by enforce.Asker) *enforce.Policy {
+	s := l.site(host)
+	if !s.record.isKnown.Load() {
+		l.cache.hosts.ask(s.record, by.Addr, by.At)
+	}
+	if p := l.look(s, by.At); p != nil {
+		return &p.Policy
+	}
+	if !by.Waits {
+		return &l.none().Policy
+	}
+	return &l.await(ctx, s).Policy
 }
 
-// PolicyFor is ForHost with all that is known of the policy.
+// PolicyFor returns all that is known of the policy of a host. It waits as ForHost does.
 func (l *Loader) PolicyFor(ctx context.Context, host string) *Policy {
 	s := l.site(host)
-	if p := s.policy.Load(); p != nil {
+	if p := l.look(s, l.cfg.Now()); p != nil {
 		return p
 	}
 	return l.await(ctx, s)
 }
 
-// Site returns the site of a host, as [Host] gives it, and has its rules loaded if there are none:
-// it waits for nothing.
+// Known returns all that is known of the policy of a host, nil if nothing is. It loads nothing.
+func (l *Loader) Known(host string) *Policy {
+	l.mu.RLock()
+	s := l.sites[host]
+	l.mu.RUnlock()
+	if s == nil {
+		return nil
+	}
+	l.recallAlone(s)
+	return s.policy.Load()
+}
+
+// Site returns the site of a host, as [Host] gives it, and has its rules loaded if they are due: it
+// waits for nothing.
 func (l *Loader) Site(host string) *Site {
 	s := l.site(host)
-	if s.policy.Load() == nil {
+	l.look(s, l.cfg.Now())
+	return s
+}
+
+// look returns the policy in force, nil if there is none yet, and begins a load if that is due.
+func (l *Loader) look(s *Site, now time.Time) *Policy {
+	p := s.policy.Load()
+	if p == nil {
+		l.recallAlone(s) // what was only put away, or loaded by an earlier loader
+		p = s.policy.Load()
+	}
+	if s.isDue(now) && s.loading.Load() == nil {
 		l.begin(s)
 	}
-	return s
+	return p
 }
 
 // site returns the site of a host, made if need be.
@@ -166,27 +190,48 @@ func (l *Loader) site(host string) *Site {
 	if !l.perHost {
 		host = ""
 	}
-	if s, ok := l.sites.get(host); ok {
-		return s
+	l.mu.RLock()
+	s := l.sites[host]
+	l.mu.RUnlock()
+	if s == nil {
+		host = strings.Clone(host) // not to keep the request it is a part of
+		return l.cache.hosts.add(l, host, l.recordKey(host), false)
 	}
-	return l.newSite(strings.Clone(host)) // not to keep the request it is a part of
+	if !s.record.used.Load() {
+		s.record.used.Store(true)
+	}
+	return s
 }
 
-func (l *Loader) newSite(host string) *Site {
-	return l.sites.add(host, func() *Site {
-		s := &Site{host: host, first: make(chan struct{}), documents: make([]*Document, len(l.cfg.Sources))}
-		for i, src := range l.cfg.Sources {
-			if src.Text != "" {
-				s.documents[i] = &Document{Text: src.Text}
-			}
+// newSite makes a site.
+func (l *Loader) newSite(host string, r *record) *Site {
+	s := &Site{host: host, loader: l, record: r, first: make(chan struct{}), documents: make([]*Document, len(l.cfg.Sources))}
+	for i, src := range l.cfg.Sources {
+		if src.Text != "" {
+			s.documents[i] = &Document{Text: src.Text}
 		}
-		return s
-	})
+	}
+	return s
+}
+
+// recordKey is the key of a host's record: the same for all loaders of a server or, where all hosts
+// have the same rules, for those with the same sources.
+func (l *Loader) recordKey(host string) string {
+	if !l.perHost {
+		return "\x00" + l.Key("")
+	}
+	o := l.origin.Load()
+	if o == nil {
+		return fmt.Sprintf("%p\x00%s", l, host)
+	}
+	return o.Name + "\x00" + o.scheme() + "\x00" + host
 }
 
 // await begins the first load of s, unless it is under way, and waits for its end.
 func (l *Loader) await(ctx context.Context, s *Site) *Policy {
-	l.begin(s)
+	if s.policy.Load() == nil {
+		l.begin(s)
+	}
 	patience := time.NewTimer(LoadTimeout)
 	defer patience.Stop()
 	select {
@@ -194,20 +239,28 @@ func (l *Loader) await(ctx context.Context, s *Site) *Policy {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
+	if s.policy.Load() == nil {
+		l.recallAlone(s) // it was put away at once
+	}
 	if p := s.policy.Load(); p != nil {
 		return p
 	}
+	return l.none()
+}
+
+// none returns the policy of a site of which nothing is loaded yet.
+func (l *Loader) none() *Policy {
 	rules := l.unreachable()
 	return &Policy{Policy: enforce.Policy{Rules: &rules.Rules}, Rules: rules}
 }
 
 // States returns what is known of each site, by host.
-func (l *Loader) States() []State {
-	sites, _ := l.sites.all()
-	var states []State
-	for _, s := range sites {
+func (l *Loader) States() (states []State) {
+	l.mu.RLock()
+	for _, s := range l.sites {
 		states = append(states, s.state())
 	}
+	l.mu.RUnlock()
 	slices.SortFunc(states, func(a, b State) int { return cmp.Compare(a.Host, b.Host) })
 	return states
 }
@@ -221,8 +274,10 @@ func (l *Loader) Refresh(ctx context.Context, host string) (State, error) {
 	if !l.perHost {
 		host = ""
 	}
-	s, ok := l.sites.get(host)
-	if !ok {
+	l.mu.RLock()
+	s := l.sites[host]
+	l.mu.RUnlock()
+	if s == nil {
 		return State{}, ErrUnknownHost
 	}
 	for {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 )
 
 func TestOneLoadHoweverManyWait(t *testing.T) {
@@ -57,33 +60,147 @@ func TestAClientThatLeavesDoesNotWait(t *testing.T) {
 	})
 }
 
-func TestTheBackgroundRefreshLoadsWhatIsDue(t *testing.T) {
+// A host is looked at again when a robot asks, not by the clock.
+func TestWhoAsksHasWhatIsDueLoaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loads := 0
-		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		loads, clock := 0, noon()
+		ts := newTestSiteWith(t, Config{Now: clock.now}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			loads++
 			_, _ = io.WriteString(w, closedSite)
 		}))
-		ts.loadNow()
-		ts.refreshDue(ts.cfg.Now())
-		synctest.Wait()
-		if loads != 1 {
-			t.Errorf("loads at once: got %d, want 1", loads)
-		}
-		ts.refreshDue(ts.cfg.Now().Add(time.Minute - ts.tick()))
-		synctest.Wait()
-		if loads != 2 {
-			t.Errorf("loads one tick before the refresh is over: got %d, want 2", loads)
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 1}, {0, 1}, {59 * time.Second, 1}, {time.Second, 2}, {0, 2}, {time.Hour, 3}} {
+			clock.advance(step.after)
+			synctest.Wait()
+			ts.rules(&http.Request{Host: "site.example"})
+			synctest.Wait()
+			if loads != step.want {
+				t.Errorf("loads %s later: got %d, want %d", step.after, loads, step.want)
+			}
 		}
 	})
 }
 
+func TestAFirstLoadThatFailsIsSoonTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loads, clock := 0, noon()
+		ts := newTestSiteWith(t, Config{Now: clock.now}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			loads++
+			w.WriteHeader(http.StatusBadGateway)
+		}))
+		ts.rules(&http.Request{Host: "site.example"})
+		synctest.Wait()
+		var pauses []time.Duration
+		for begun := loads; len(pauses) < 8; begun = loads {
+			began := clock.now()
+			for loads == begun {
+				clock.advance(time.Second)
+				ts.rules(&http.Request{Host: "site.example"})
+				synctest.Wait()
+			}
+			pauses = append(pauses, clock.now().Sub(began))
+		}
+		if got := fmt.Sprint(pauses); got != "[1s 2s 4s 8s 16s 32s 1m0s 1m0s]" {
+			t.Errorf("pauses between loads: got %s", got)
+		}
+	})
+}
+
+func TestAppsAndPeopleNeverWaitForAFirstLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts := newTestSite(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		began := time.Now()
+		ts.ForHost(t.Context(), "site.example", enforce.Asker{At: ts.cfg.Now()})
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("waited %s, want not at all", waited)
+		}
+		time.Sleep(2 * LoadTimeout) // of the bubble's clock: let the load end
+	})
+}
+
+// Known is a host that two networks of clients have asked for, ten minutes apart.
+func TestAMillionMadeUpHostsDriveOutNoKnownOne(t *testing.T) {
+	clock := noon()
+	ts := newTestSiteWith(t, Config{Now: clock.now}, text(closedSite))
+	ts.cfg.Log = zap.NewNop()
+	ts.cache.SetMemory(8 << 20)
+	ask := func(host, address string) {
+		ts.ForHost(t.Context(), host, enforce.Asker{Addr: netip.MustParseAddr(address), At: clock.now(), Waits: true})
+	}
+	named := ts.Name("named.example")
+	for i := range 100 {
+		ask(fmt.Sprintf("known%d.example", i), "192.0.2.1")
+		ask(fmt.Sprintf("onenetwork%d.example", i), "192.0.2.1")
+		ask(fmt.Sprintf("soon%d.example", i), "192.0.2.1")
+		ask(fmt.Sprintf("soon%d.example", i), "198.51.100.1")
+	}
+	clock.advance(knownAfter)
+	for i := range 100 {
+		ask(fmt.Sprintf("known%d.example", i), "198.51.100.1")
+		ask(fmt.Sprintf("onenetwork%d.example", i), "192.0.2.77")
+	}
+	flood := 1_000_000
+	if testing.Short() {
+		flood = 100_000
+	}
+	for i := range flood {
+		host := fmt.Sprintf("flood%d.example", i)
+		ts.cache.hosts.add(ts.Loader, host, ts.recordKey(host), false)
+	}
+	kept := func(host string) bool {
+		ts.mu.RLock()
+		defer ts.mu.RUnlock()
+		return ts.sites[host] != nil
+	}
+	for i := range 100 {
+		if host := fmt.Sprintf("known%d.example", i); !kept(host) {
+			t.Fatalf("%s is forgotten", host)
+		}
+		for _, host := range []string{fmt.Sprintf("onenetwork%d.example", i), fmt.Sprintf("soon%d.example", i)} {
+			if kept(host) {
+				t.Fatalf("%s is kept, though it is not known", host)
+			}
+		}
+	}
+	if !kept("named.example") || named.gone.Load() {
+		t.Error("a host that the config names is forgotten")
+	}
+	if held := ts.cache.Held(); held.Bytes > 8<<20 || held.Bytes < 7<<20 {
+		t.Errorf("held: got %+v, want nearly 8 MiB", held)
+	}
+}
+
+// The config's hosts are held, and it is said how much room they need.
+func TestTooLittleMemoryForTheNamedHostsIsTold(t *testing.T) {
+	ts := newTestSite(t, text(closedSite+strings.Repeat("# a long file\n", 1000)))
+	ts.cache.SetMemory(1 << 20)
+	for i := range 2000 {
+		ts.Name(fmt.Sprintf("host%d.example", i))
+	}
+	ts.cache.hosts.checkPinned(ts.cfg.Log)
+	lines := ts.log.FilterMessageSnippet("hosts_memory is too small").All()
+	if len(lines) != 1 || ts.Len() < 2000 {
+		t.Fatalf("warnings: got %d, hosts %d; want 1 and 2000", len(lines), ts.Len())
+	}
+	if instead := lines[0].ContextMap()["instead"]; instead != "write hosts_memory 4MiB in the global robots options" {
+		t.Errorf("it says %q", instead)
+	}
+	ts.cache.SetMemory(4 << 20)
+	ts.cache.hosts.checkPinned(ts.cfg.Log)
+	if ts.log.FilterMessageSnippet("hosts_memory is too small").Len() != 1 {
+		t.Error("the size that it says would not do")
+	}
+}
+
 // The bounds that SECURITY.md states, under a flood.
 func TestAFloodOfHostsIsBoundedAndKeepsTheKnownOnes(t *testing.T) {
-	const flood = 100_000
+	const flood, most = 50_000, 16 << 20
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /closed/\nSitemap: https://"+r.Host+"/sitemap.xml\n")
 	}))
+	ts.cache.SetMemory(most)
 	ts.cfg.Log = zap.NewNop() // or the test's log would be what grows
 	ask := func(host string) *Rules {
 		return ts.rules(&http.Request{Host: host, Header: http.Header{}})
@@ -91,22 +208,19 @@ func TestAFloodOfHostsIsBoundedAndKeepsTheKnownOnes(t *testing.T) {
 	known := make(map[string]*Rules)
 	for i := range 20 {
 		host := fmt.Sprintf("known%d.example", i)
-		ask(host)
+		ts.Name(host)
 		known[host] = ask(host)
 	}
 	for i := range flood {
 		ask(fmt.Sprintf("flood%d.example", i))
 	}
 	for host, rules := range known {
-		if s, ok := ts.sites.get(host); !ok || s.Policy().Rules != rules {
+		if p := ts.Known(host); p == nil || p.Rules.Text != rules.Text {
 			t.Errorf("%s lost its rules", host)
 		}
 	}
-	if got := len(ts.sites.entries); got > maxHosts {
-		t.Errorf("hosts: got %d, want at most %d", got, maxHosts)
-	}
-	if got := len(ts.cache.lastGood.entries); got > maxHosts {
-		t.Errorf("last good texts: got %d, want at most %d", got, maxHosts)
+	if held := ts.cache.Held(); held.Bytes > most {
+		t.Errorf("held: got %+v, want at most %d bytes", held, most)
 	}
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -197,9 +311,9 @@ func TestRefreshNowIsBounded(t *testing.T) {
 func TestTheRulesOfAKnownHostCostNoAllocation(t *testing.T) {
 	ts := newTestSite(t, text(closedSite))
 	ts.loadNow()
-	ctx := t.Context()
+	ctx, by := t.Context(), enforce.Asker{Addr: netip.MustParseAddr("192.0.2.1"), At: ts.cfg.Now(), Waits: true}
 	allocations := testing.AllocsPerRun(100, func() {
-		if policy := ts.ForHost(ctx, Host("site.example")); policy.Compiled.Default().Decide("/closed/").Allowed() {
+		if policy := ts.ForHost(ctx, Host("site.example"), by); policy.Compiled.Default().Decide("/closed/").Allowed() {
 			t.Error("no rules")
 		}
 	})

@@ -1,10 +1,12 @@
 package policies
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // Policy is what holds for a host from when its rules came into force until others do, with what
@@ -18,6 +20,42 @@ type Policy struct {
 	Modified  time.Time // the same for Last-Modified: in seconds, later than that of any policy before
 
 	previous *Document // the text of enforce.Policy.Previous
+	before   *Rules    // its rules
+}
+
+// Summary is what is shown of a policy, and kept when its rules are put away. It does not change.
+type Summary struct {
+	Version, Denied string
+	Bytes           int
+	Records, Rules  int
+	Diagnostics     [robotsrules.Error + 1]int // by severity
+	Since           time.Time                  // when this text came into force
+	Loaded          bool                       // false: no source gave an answer yet
+}
+
+// summary returns what is shown of the policy.
+func (p *Policy) summary() *Summary {
+	if p == nil {
+		return nil
+	}
+	rules := p.Rules
+	return &Summary{
+		Version: rules.Version, Denied: rules.Denied, Bytes: len(rules.Text), Records: len(rules.File.Groups),
+		Rules: rules.RuleCount(), Diagnostics: rules.SeverityCounts(), Since: p.Since, Loaded: p.Loaded,
+	}
+}
+
+// String says for a person what there is.
+func (s *Summary) String() string {
+	if s.Bytes == 0 {
+		return "no robots.txt, or an empty one: no rules"
+	}
+	return fmt.Sprintf("%d rules in %d records, %d bytes", s.Rules, s.Records, s.Bytes)
+}
+
+// of reports whether the summary is that of a policy, which may be nil.
+func (s *Summary) of(p *Policy) bool {
+	return p != nil && s.Version == p.Rules.Version && s.Denied == p.Rules.Denied && s.Since.Equal(p.Since) && s.Loaded == p.Loaded
 }
 
 // rules returns the rules of a policy, nil where there is none.
@@ -33,13 +71,15 @@ func (p *Policy) document() *Document {
 	return &Document{Text: p.Rules.Text, Forbidden: p.Forbidden, Since: p.Since}
 }
 
-// weight is how many bytes of text the policy holds.
-func (p *Policy) weight() int64 {
-	weight := len(p.Rules.Text)
-	if p.previous != nil {
-		weight += len(p.previous.Text)
+// allRules returns the rules that the policy, which may be nil, holds.
+func (p *Policy) allRules() (all []*Rules) {
+	if p == nil {
+		return nil
 	}
-	return int64(weight)
+	if p.before != nil && p.before != p.Rules {
+		all = append(all, p.before)
+	}
+	return append(all, p.Rules)
 }
 
 // remembered is the part of a policy that survives a reload of the config.
@@ -59,10 +99,11 @@ func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
 	key := l.Key(s.host)
 	before := s.policy.Load()
 	if before == nil || !before.Loaded {
-		before = l.recallPolicy(key)
+		before = l.recallPolicy(s, key)
 	}
 	if before != nil && sameRules(before.document(), next.document()) {
-		next.Since, next.Modified, next.Previous, next.previous = before.Since, before.Modified, before.Previous, before.previous
+		next.Since, next.Modified, next.Previous = before.Since, before.Modified, before.Previous
+		next.previous, next.before = before.previous, before.before
 	} else {
 		now := l.cfg.Now()
 		next.Since, next.Modified = now, now.Truncate(time.Second)
@@ -73,7 +114,7 @@ func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
 			next.setPrevious(before.document(), before.Rules, now)
 		}
 	}
-	l.remember(key, next)
+	l.remember(s, key, next)
 	return next
 }
 
@@ -108,8 +149,8 @@ func (l *Loader) Key(host string) string {
 
 // recallPolicy returns what was in force before a reload of the config, read as the config now
 // says; nil if there was nothing.
-func (l *Loader) recallPolicy(key string) *Policy {
-	r, ok := l.cache.history.get(key)
+func (l *Loader) recallPolicy(s *Site, key string) *Policy {
+	r, ok := l.cache.hosts.remembered(s.record, key)
 	if !ok {
 		return nil
 	}
@@ -126,7 +167,7 @@ func (l *Loader) recallPolicy(key string) *Policy {
 
 // setPrevious sets what held before the policy, and until when.
 func (p *Policy) setPrevious(doc *Document, rules *Rules, until time.Time) {
-	p.previous, p.Previous = doc, &enforce.Previous{Rules: &rules.Rules, Until: until}
+	p.previous, p.before, p.Previous = doc, rules, &enforce.Previous{Rules: &rules.Rules, Until: until}
 }
 
 // read compiles what robots were given.
@@ -136,8 +177,8 @@ func (l *Loader) read(doc *Document) *Rules {
 
 // remember keeps a policy for the loaders that come after this one, unless this one is gone
 // itself.
-func (l *Loader) remember(key string, p *Policy) {
+func (l *Loader) remember(s *Site, key string, p *Policy) {
 	if key != "" && l.life.Err() == nil {
-		l.cache.history.put(key, &remembered{p.document(), p.previous, p.Modified}, p.weight())
+		l.cache.hosts.remember(s.record, key, &remembered{p.document(), p.previous, p.Modified})
 	}
 }

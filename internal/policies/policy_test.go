@@ -163,25 +163,6 @@ func TestLastModifiedTellsChangesWithinASecondApart(t *testing.T) {
 	}
 }
 
-func TestHistoryIsBounded(t *testing.T) {
-	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprintf(w, "User-agent: *\nDisallow: /%s/\n", r.Host)
-	}))
-	for i := range 2 * maxHosts {
-		ts.rules(&http.Request{Host: fmt.Sprintf("host%d.example", i)})
-	}
-	if got := len(ts.cache.history.entries); got > maxHosts {
-		t.Errorf("sites with a history: got %d, want at most %d", got, maxHosts)
-	}
-	var weight int64
-	for _, e := range ts.cache.history.entries {
-		weight += int64(len(e.value.current.Text))
-	}
-	if got := ts.cache.history.weight; got != weight {
-		t.Errorf("weight of the history: got %d, want %d", got, weight)
-	}
-}
-
 // No request may get the rules of one policy with what held before another.
 func TestRulesAndTheirHistoryAreOfOnePiece(t *testing.T) {
 	hs := newHistoric(t, Config{}, noon(), text("User-agent: *\nDisallow: /0/\n"))

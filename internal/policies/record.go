@@ -18,6 +18,8 @@ type Record struct {
 	Warnings int      `json:"warnings"` // lines that may not
 
 	Since   time.Time `json:"since,omitzero"`        // when this text came into force
+	Status  string    `json:"status"`                // one of the Statuses
+	Holds   string    `json:"holds"`                 // whose rules are in force
 	Loaded  time.Time `json:"loaded,omitzero"`       // when the sources were last read well
 	Age     float64   `json:"age_seconds,omitempty"` // how long ago that was
 	Due     time.Time `json:"due,omitzero"`          // when they are read again
@@ -47,15 +49,51 @@ func (l *Loader) Record(st *State, now time.Time) Record {
 	if !st.Loaded.IsZero() {
 		rec.Age = now.Sub(st.Loaded).Seconds()
 	}
-	if st.Policy == nil {
-		return rec
+	rec.Status, rec.Holds = st.Status(), l.holding(st)
+	if s := st.Summary; s != nil {
+		rec.Version, rec.Octets, rec.Records, rec.Rules = s.Version, s.Bytes, s.Records, s.Rules
+		rec.Errors, rec.Warnings = s.Diagnostics[robotsrules.Error], s.Diagnostics[robotsrules.Warning]
+		rec.Since, rec.Denied = s.Since.UTC(), s.Denied
 	}
-	rules := st.Policy.Rules
-	diagnostics := rules.SeverityCounts()
-	rec.Version, rec.Octets, rec.Records, rec.Rules = rules.Version, len(rules.Text), len(rules.File.Groups), rules.RuleCount()
-	rec.Errors, rec.Warnings = diagnostics[robotsrules.Error], diagnostics[robotsrules.Warning]
-	rec.Since, rec.Denied = st.Policy.Since.UTC(), rules.Denied
 	return rec
+}
+
+// The statuses of a site.
+const (
+	StatusWaiting = "waiting" // its first load is still to end
+	StatusLoaded  = "loaded"  // the last load went well
+	StatusFailing = "failing" // it did not
+)
+
+// Statuses are all statuses of a site.
+func Statuses() []string { return []string{StatusWaiting, StatusLoaded, StatusFailing} }
+
+// Status returns how the last load of the site ended.
+func (st *State) Status() string {
+	switch {
+	case st.Failure != "":
+		return StatusFailing
+	case st.Loaded.IsZero():
+		return StatusWaiting
+	default:
+		return StatusLoaded
+	}
+}
+
+// holding says for a person whose rules are in force.
+func (l *Loader) holding(st *State) string {
+	switch {
+	case st.Summary != nil && st.Summary.Loaded && st.Failure == "":
+		return "what was loaded last"
+	case st.Summary != nil && st.Summary.Loaded && !st.Loaded.IsZero():
+		return "what was loaded before"
+	case st.Summary != nil && st.Summary.Loaded && st.Summary.Bytes > 0:
+		return "what the sources gave that could be loaded"
+	case l.cfg.DenyUnknown:
+		return "no rules: all robots are kept out (unreachable deny)"
+	default:
+		return "no rules: all robots are let through"
+	}
 }
 
 // Full returns the record with the text of a policy.

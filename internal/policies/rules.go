@@ -29,6 +29,8 @@ type Rules struct {
 
 	// hidden are the time gates that are not to be told of.
 	hidden []string
+
+	weight int64 // about how many bytes it takes
 }
 
 // RuleCount returns how many Allow and Disallow lines the text has.
@@ -129,12 +131,23 @@ func (lib *library) compile(
 		}
 	}
 	rules.SitemapLinks, rules.LicenseLinks = linksTo("sitemap", "", sitemaps), linksTo("license", typeOfLicense, licenses)
+	rules.weight = weightOf(rules)
 	rules.Compiled, rules.Version, rules.Denied = compiled, hex.EncodeToString(key.text[:8]), from.denied
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	lib.rules[key] = weak.Make(rules)
 	runtime.AddCleanup(rules, lib.forget, key)
 	return rules, true
+}
+
+// weightOf returns about how many bytes rules take, by what was measured of files of many kinds:
+// TestMemoryIsWhatItIsTakenFor.
+func weightOf(rs *Rules) int64 {
+	weight := 6500 + 6*len(rs.Text)/5
+	for _, group := range rs.File.Groups {
+		weight += 1000 + 500*len(group.Tokens) + 160*len(group.Rules)
+	}
+	return int64(weight + 100*len(rs.Diagnostics))
 }
 
 // forget drops a key whose rules are gone.

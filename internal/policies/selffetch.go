@@ -64,7 +64,7 @@ func (o *Origin) authority(host string) string {
 	if host == "" || isOdd(host) {
 		return host // HTTP/1.0 has no Host header, and what is odd is asked for as it came
 	}
-	if addr, ok := o.Local.(*net.TCPAddr); ok && addr.Port != 80 && addr.Port != 443 {
+	if addr, ok := o.Local.(*net.TCPAddr); ok && addr.Port != 0 && addr.Port != 80 && addr.Port != 443 {
 		return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(addr.Port))
 	}
 	return host
@@ -165,7 +165,7 @@ func (l *Loader) throughServer(ctx context.Context, o *Origin, address *url.URL,
 	case a := <-done:
 		return a, nil
 	case <-ctx.Done():
-		return answer{}, fmt.Errorf("no whole answer within %s: %w", LoadTimeout, ctx.Err())
+		return answer{}, fmt.Errorf("no whole answer within %s: %w", LoadTimeout, context.Cause(ctx))
 	}
 }
 

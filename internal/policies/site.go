@@ -2,6 +2,7 @@ package policies
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -9,8 +10,12 @@ import (
 // Site is what is known of one host, or of all of them where the sources do not differ.
 type Site struct {
 	host    string
+	loader  *Loader
+	record  *record                       // what outlives the loader
+	gone    atomic.Bool                   // it was forgotten
 	policy  atomic.Pointer[Policy]        // nil until the first load ended
 	first   chan struct{}                 // closed when the first load ended
+	tried   sync.Once                     // closes it
 	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
 	last    atomic.Pointer[outcome]       // of the last load; nil before there was one
 	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
@@ -19,6 +24,11 @@ type Site struct {
 	documents []*Document // the last good one of each source
 	compiled  []*Document // those that the current rules were made of
 	failed    bool        // the last load did not go well, and the log says so
+	failures  int         // loads that failed before any went well
+
+	pinned atomic.Bool                // the config names it
+	again  atomic.Pointer[time.Timer] // has it loaded again; nil: nothing does
+	held   *Policy                    // the one whose rules are counted; guarded by hosts.mu
 }
 
 // outcome is how a load ended.
@@ -26,6 +36,7 @@ type outcome struct {
 	loaded     time.Time // when a load last went well; zero if none did
 	failure    string    // what is wrong since then; "" if nothing is
 	ended, due time.Time // when the load ended and when to load again, by the wall clock
+	summary    *Summary  // of what holds
 }
 
 // Policy returns what holds for the site, nil while nothing does. It waits for nothing.
@@ -59,9 +70,15 @@ func (s *Site) isDue(now time.Time) bool {
 	return o == nil || !now.Before(o.due) || now.Add(time.Second).Before(o.ended)
 }
 
+// isNew reports whether the site's loader has not loaded it yet, or is to try again.
+func (s *Site) isNew(now time.Time) bool {
+	o := s.last.Load()
+	return o == nil || o.due.IsZero() || o.loaded.IsZero() && !now.Before(o.due)
+}
+
 // note remembers how a load ended.
-func (s *Site) note(now, due time.Time, failure error) {
-	next := outcome{loaded: now, ended: now.Round(0), due: due.Round(0)}
+func (s *Site) note(now time.Time, again time.Duration, failure error) {
+	next := outcome{loaded: now, ended: now.Round(0), due: now.Add(again).Round(0), summary: s.summarize()}
 	if failure != nil {
 		next.failure, next.loaded = failure.Error(), time.Time{}
 		if before := s.last.Load(); before != nil {
@@ -71,10 +88,20 @@ func (s *Site) note(now, due time.Time, failure error) {
 	s.last.Store(&next)
 }
 
+// summarize returns the figures of what holds. A load that brought nothing new keeps them.
+func (s *Site) summarize() *Summary {
+	p := s.policy.Load()
+	if before := s.last.Load(); before != nil && before.summary != nil && before.summary.of(p) {
+		return before.summary
+	}
+	return p.summary()
+}
+
 // State is what a loader knows of one site at one moment.
 type State struct {
 	Host    string    // "" where the rules are the same for every host
-	Policy  *Policy   // what is in force; nil before the first load ended
+	Policy  *Policy   // what is in force; nil before the first load ended, and where it is put away
+	Summary *Summary  // of what is in force; nil before the first load ended
 	Loaded  time.Time // when a load last went well; zero if none did
 	Due     time.Time // when it is loaded again; zero before the first load ended
 	Failure string    // why the last load did not go well; "" if it did
@@ -84,7 +111,7 @@ type State struct {
 func (s *Site) state() State {
 	st := State{Host: s.host, Policy: s.policy.Load()}
 	if o := s.last.Load(); o != nil {
-		st.Loaded, st.Failure, st.Due = o.loaded, o.failure, o.due
+		st.Loaded, st.Failure, st.Due, st.Summary = o.loaded, o.failure, o.due, o.summary
 	}
 	return st
 }

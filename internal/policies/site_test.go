@@ -63,17 +63,17 @@ func TestRulesAreLoadedAgainWhenTheClockStepped(t *testing.T) {
 			}))
 			ts.cfg.Now = clock.now
 			ts.loadNow()
-			ts.refreshDue(clock.now())
+			ts.look(ts.site, clock.now())
 			if underWay := ts.site.loading.Load(); underWay != nil {
 				t.Fatal("rules that were just loaded are loaded again")
 			}
 			clock.advance(step)
-			ts.refreshDue(clock.now())
+			ts.look(ts.site, clock.now())
 			ts.site.settle()
 			if loads != 2 {
 				t.Errorf("loads: got %d, want 2", loads)
 			}
-			ts.refreshDue(clock.now())
+			ts.look(ts.site, clock.now())
 			ts.site.settle()
 			if loads != 2 {
 				t.Errorf("loads by the clock as it is now: got %d, want 2", loads)

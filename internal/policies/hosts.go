@@ -1,0 +1,434 @@
+package policies
+
+import (
+	"container/list"
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultMemory is how many bytes of texts, compiled rules and hosts a process holds.
+	DefaultMemory = 128 << 20
+
+	// hostWeight is what a host takes besides texts and rules, in bytes: measured by
+	// TestMemoryIsWhatItIsTakenFor.
+	hostWeight = 1600
+
+	// knownAfter is how long ago a host was first asked for that is known.
+	knownAfter = 10 * time.Minute
+)
+
+// hosts holds what is known of all hosts of a process, bounded in bytes: texts and compiled rules,
+// each counted once however many hosts have it, and hosts themselves. Hosts come from clients, so
+// there are three kinds. Those that the config names are pinned and never forgotten. Known ones are
+// those that two networks of clients have asked for, ten minutes apart. All others are strangers,
+// who make room first: ever new ones drive out no known host. It is safe for concurrent use.
+type hosts struct {
+	mu     sync.Mutex // guards what follows, and the records
+	max    int64
+	weight int64 // of all that is held
+	ruled  int64 // of compiled rules
+	byKey  map[string]*record
+	texts  map[string]*heldText
+	rules  map[*Rules]int // by how many policies they are held
+
+	strangers, known *list.List // of *record, the longest kept first
+	warm             *list.List // of *record: those with compiled rules
+}
+
+// heldText is a text and how many documents have it.
+type heldText struct {
+	text string
+	n    int
+}
+
+// record is what is known of a host in a process: it outlives a reload of the config.
+type record struct {
+	key     string
+	used    atomic.Bool // since it was last looked at for room
+	isKnown atomic.Bool // pinned, or asked for by two networks over ten minutes
+
+	first      atomic.Int64  // when it was first asked for, in nanoseconds of Unix time
+	network    atomic.Uint64 // who did
+	secondSeen atomic.Bool   // another network did, too
+
+	// The rest is guarded by hosts.mu.
+	sites     []*Site // of the loaders that have the host
+	documents []keyed[*Document]
+	policies  []keyed[*remembered]
+	last      *outcome
+	pins      int // loaders whose config names it
+	element   *list.Element
+	home      *list.List // that element is in; nil while it is pinned or forgotten
+	warm      *list.Element
+	version   string // of the rules that were compiled last, and their weight
+	compiled  int64
+}
+
+// keyed is a value of one source, or of the sources of one loader.
+type keyed[V any] struct {
+	key   string
+	value V
+}
+
+func newHosts() *hosts {
+	return &hosts{
+		max: DefaultMemory, byKey: make(map[string]*record), texts: make(map[string]*heldText),
+		rules: make(map[*Rules]int), strangers: list.New(), known: list.New(), warm: list.New(),
+	}
+}
+
+// add returns the site of a host of a loader, made if need be, whose record has this key; pin says
+// that the config names the host. That of a loader that has ended is not held.
+func (h *hosts) add(l *Loader, host, key string, pin bool) *Site {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := l.sites[host]
+	if s == nil {
+		r := h.byKey[key]
+		if r == nil {
+			r = &record{key: key}
+		}
+		s = l.newSite(host, r)
+		if l.closed {
+			return s
+		}
+		if h.byKey[key] == nil {
+			h.byKey[key] = r
+			h.weight += hostWeight
+			h.enlist(r, h.strangers)
+		}
+		r.sites = append(r.sites, s)
+		l.mu.Lock()
+		l.sites[host] = s
+		l.mu.Unlock()
+	}
+	if pin && !l.closed && s.pinned.CompareAndSwap(false, true) {
+		s.record.pins++
+		h.enlist(s.record, nil)
+		s.record.isKnown.Store(true)
+	}
+	h.shrink(h.max, s.record)
+	return s
+}
+
+// enlist moves a record to the end of a list, or out of all with nil.
+func (h *hosts) enlist(r *record, to *list.List) {
+	if r.home != nil {
+		r.home.Remove(r.element)
+	}
+	if r.home = to; to != nil {
+		r.element = to.PushBack(r)
+	}
+}
+
+// ask notes that a client asks for a host that is not known, which may make it so.
+func (h *hosts) ask(r *record, from netip.Addr, now time.Time) {
+	network := networkOf(from.Unmap())
+	switch first := r.network.Load(); {
+	case network == 0:
+		return
+	case first == 0:
+		r.first.Store(now.UnixNano())
+		r.network.CompareAndSwap(0, network)
+		return
+	case first != network && !r.secondSeen.Load():
+		r.secondSeen.Store(true)
+	}
+	if !r.secondSeen.Load() || now.UnixNano()-r.first.Load() < int64(knownAfter) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r.home == h.strangers {
+		h.enlist(r, h.known)
+		r.isKnown.Store(true)
+		h.shrink(h.max-h.max/8, r) // strangers keep a part of the room
+	}
+}
+
+// networkOf returns the network of a client as a number, 0 where its address is not known: /24 and
+// /48, of which one owner does not have many.
+func networkOf(addr netip.Addr) uint64 {
+	switch {
+	case !addr.IsValid():
+		return 0
+	case addr.Is4():
+		four := addr.As4()
+		return 1<<63 | uint64(binary.BigEndian.Uint32(four[:])>>8)
+	}
+	sixteen := addr.As16()
+	return binary.BigEndian.Uint64(sixteen[:])>>16 | 1<<62
+}
+
+// shrink makes room until no more than most is held. Compiled rules may take half of it: beyond
+// that those are put away that nobody asked for since they were last looked at, and compiled again
+// from their texts when somebody does. Then hosts are forgotten, strangers first. It never touches
+// keep.
+func (h *hosts) shrink(most int64, keep *record) {
+	for h.weight > most && h.ruled > most/2 {
+		r := oldest(h.warm, keep, func(r *record) *list.Element { return r.warm })
+		if r == nil {
+			break
+		}
+		h.putAway(r)
+	}
+	inHome := func(r *record) *list.Element { return r.element }
+	for h.weight > most {
+		r := oldest(h.strangers, keep, inHome)
+		if r == nil {
+			r = oldest(h.known, keep, inHome)
+		}
+		if r == nil {
+			return
+		}
+		h.forget(r)
+	}
+}
+
+// oldest returns the record of a list that has to go first, nil if there is none but keep.
+func oldest(l *list.List, keep *record, in func(*record) *list.Element) *record {
+	for range 2 * l.Len() {
+		r := l.Front().Value.(*record)
+		if r != keep && !r.used.Swap(false) {
+			return r
+		}
+		l.MoveToBack(in(r))
+	}
+	return nil
+}
+
+// putAway lets the compiled rules of a host go.
+func (h *hosts) putAway(r *record) {
+	for _, s := range r.sites {
+		if s.held != nil {
+			h.hold(&s.held, nil)
+			s.policy.Store(nil)
+		}
+	}
+	h.warm.Remove(r.warm)
+	r.warm = nil
+}
+
+// forget forgets a host.
+func (h *hosts) forget(r *record) {
+	h.enlist(r, nil)
+	if r.warm != nil {
+		h.warm.Remove(r.warm)
+		r.warm = nil
+	}
+	delete(h.byKey, r.key)
+	for _, s := range r.sites {
+		h.hold(&s.held, nil)
+		s.gone.Store(true)
+		s.loader.mu.Lock()
+		delete(s.loader.sites, s.host)
+		s.loader.mu.Unlock()
+	}
+	for _, d := range r.documents {
+		h.dropText(d.value.Text)
+	}
+	for _, p := range r.policies {
+		h.dropTexts(p.value)
+	}
+	r.sites, r.documents, r.policies = nil, nil, nil
+	h.weight -= hostWeight
+}
+
+// close takes the sites of a loader from their records, when it ends.
+func (h *hosts) close(l *Loader) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.closed = true
+	for _, s := range l.sites {
+		if again := s.again.Load(); again != nil {
+			again.Stop()
+		}
+		h.hold(&s.held, nil)
+		r := s.record
+		r.sites = slices.DeleteFunc(r.sites, func(other *Site) bool { return other == s })
+		if !s.pinned.Load() {
+			continue
+		}
+		if r.pins--; r.pins == 0 {
+			h.enlist(r, h.known)
+		}
+	}
+}
+
+// lastGood returns the last good document of a source for a host.
+func (h *hosts) lastGood(r *record, key string) (*Document, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range r.documents {
+		if d.key == key && key != "" {
+			return d.value, true
+		}
+	}
+	return nil, false
+}
+
+// keep keeps a document as the last good one of a source for a host. The document shares its text
+// with all that have the same.
+func (h *hosts) keep(r *record, key string, doc *Document) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(r.documents, func(d keyed[*Document]) bool { return d.key == key })
+	if h.byKey[r.key] != r || key == "" || i >= 0 && r.documents[i].value == doc {
+		return
+	}
+	doc.Text = h.holdText(doc.Text)
+	if i < 0 {
+		r.documents = append(r.documents, keyed[*Document]{key, doc})
+	} else {
+		h.dropText(r.documents[i].value.Text)
+		r.documents[i].value = doc
+	}
+	h.shrink(h.max, r)
+}
+
+// remembered returns what a loader with the same sources has left of a host's policy.
+func (h *hosts) remembered(r *record, key string) (*remembered, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range r.policies {
+		if p.key == key {
+			return p.value, true
+		}
+	}
+	return nil, false
+}
+
+// remember keeps what is to be left of a policy.
+func (h *hosts) remember(r *record, key string, m *remembered) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.byKey[r.key] != r {
+		return
+	}
+	m.current.Text = h.holdText(m.current.Text)
+	if m.previous != nil {
+		h.holdText(m.previous.Text) // it has the text of rules that were in force
+	}
+	i := slices.IndexFunc(r.policies, func(p keyed[*remembered]) bool { return p.key == key })
+	if i < 0 {
+		r.policies = append(r.policies, keyed[*remembered]{key, m})
+		return
+	}
+	h.dropTexts(r.policies[i].value)
+	r.policies[i].value = m
+}
+
+// publish holds the rules of a policy that is put in force for a site, and lets those go that it
+// had before.
+func (h *hosts) publish(s *Site, p *Policy) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.byKey[s.record.key] != s.record || s.loader.closed {
+		return
+	}
+	r := s.record
+	if !p.Loaded || p.Rules.Text == "" {
+		h.hold(&s.held, nil) // rules without a text are the same for all hosts
+		return
+	}
+	h.hold(&s.held, p)
+	r.version, r.compiled = p.Rules.Version, p.Rules.weight
+	if r.warm == nil {
+		r.warm = h.warm.PushBack(r)
+	}
+	h.shrink(h.max, r)
+}
+
+// hold has the rules of a policy in the place of those of another, either of which may be nil.
+func (h *hosts) hold(held **Policy, p *Policy) {
+	before := *held
+	*held = p
+	for _, rules := range p.allRules() {
+		if h.rules[rules]++; h.rules[rules] == 1 {
+			h.weight += rules.weight
+			h.ruled += rules.weight
+		}
+	}
+	for _, rules := range before.allRules() {
+		if h.rules[rules]--; h.rules[rules] == 0 {
+			delete(h.rules, rules)
+			h.weight -= rules.weight
+			h.ruled -= rules.weight
+		}
+	}
+}
+
+func (h *hosts) holdText(text string) string {
+	held := h.texts[text]
+	if held == nil {
+		held = &heldText{text: strings.Clone(text)}
+		h.texts[held.text] = held
+		h.weight += int64(len(text))
+	}
+	held.n++
+	return held.text
+}
+
+func (h *hosts) dropText(text string) {
+	held := h.texts[text]
+	if held == nil {
+		return
+	}
+	if held.n--; held.n == 0 {
+		delete(h.texts, text)
+		h.weight -= int64(len(text))
+	}
+}
+
+func (h *hosts) dropTexts(m *remembered) {
+	h.dropText(m.current.Text)
+	if m.previous != nil {
+		h.dropText(m.previous.Text)
+	}
+}
+
+// note keeps how the last load of a host ended.
+func (h *hosts) note(r *record, o *outcome) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.last = o
+}
+
+// outcome returns how the last load of a host ended, nil if there was none.
+func (h *hosts) outcome(r *record) *outcome {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return r.last
+}
+
+// pinnedWeight returns what the hosts take that the config names, each text and each of the rules
+// counted once.
+func (h *hosts) pinnedWeight() (n int, weight int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	counted := make(map[string]bool)
+	once := func(what string, bytes int64) {
+		if !counted[what] {
+			counted[what] = true
+			weight += bytes
+		}
+	}
+	for _, r := range h.byKey {
+		if r.pins == 0 {
+			continue
+		}
+		n++
+		weight += hostWeight
+		once("rules "+r.version, r.compiled)
+		for _, d := range r.documents {
+			once("text "+d.value.Text, int64(len(d.value.Text)))
+		}
+	}
+	return n, weight
+}

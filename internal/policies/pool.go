@@ -1,0 +1,63 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// maxLoads is how many loads run at once that are not slow, and maxSlowLoads how many
+	// slow ones do: of hosts that are known, and as many of others.
+	maxLoads     = 32
+	maxSlowLoads = 256
+
+	// slowAfter is when a load is a slow one.
+	slowAfter = 200 * time.Millisecond
+)
+
+// errCrowded is the error of a load that was given up for others.
+var errCrowded = errors.New("it is slow, and as many slow loads as may be are under way")
+
+// pool bounds how many loads run at once. One that takes long gives its place to the next, so that
+// a server that hangs holds up only its own host. It is safe for concurrent use.
+type pool struct{ quick, slow chan struct{} }
+
+func newPool() *pool {
+	return &pool{quick: make(chan struct{}, maxLoads), slow: make(chan struct{}, maxSlowLoads)}
+}
+
+// do has load run when there is a place for it, unless life ends before. Where there is no place
+// for slow ones either, the load's context ends with errCrowded.
+func (p *pool) do(life context.Context, load func(context.Context)) {
+	select {
+	case p.quick <- struct{}{}:
+	case <-life.Done():
+		return
+	}
+	ctx, giveUp := context.WithCancelCause(life)
+	defer giveUp(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		load(ctx)
+	}()
+	slow := time.NewTimer(slowAfter)
+	defer slow.Stop()
+	select {
+	case <-ended:
+		<-p.quick
+		return
+	case <-slow.C:
+	}
+	select {
+	case p.slow <- struct{}{}:
+		<-p.quick
+		<-ended
+		<-p.slow
+	default:
+		giveUp(errCrowded)
+		<-ended
+		<-p.quick
+	}
+}
