@@ -19,6 +19,10 @@ func oddName(name string) (*finding, detail) {
 	if quote := strings.Trim(name, "'"); bad < 0 && quote != name {
 		bad = strings.IndexByte(name, '\'')
 	}
+	var first rune
+	if bad >= 0 {
+		first, _ = utf8.DecodeRuneInString(name[bad:])
+	}
 	switch {
 	case name == "*":
 		return nil, detail{}
@@ -27,11 +31,12 @@ func oddName(name string) (*finding, detail) {
 	case strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "https:") || strings.HasPrefix(text, "www.") ||
 		strings.IndexByte(text, '@') >= 0:
 		return findAddressAsName, detail{}
+	case bad >= 0 && strings.Trim(name, blanks+quotes+notInNames) == "*":
+		return findNoName, detail{field: string(first), fix: userAgentLinesFor([]string{"*"})}
 	case strings.IndexByte(name, '*') >= 0:
 		return findInnerStar, detail{}
 	case bad >= 0:
-		r, size := utf8.DecodeRuneInString(name[bad:])
-		return findNoName, detail{field: name[bad : bad+size], fix: userAgentLinesFor(namesIn(name, r))}
+		return findNoName, detail{field: string(first), fix: userAgentLinesFor(namesIn(name, first))}
 	}
 	if before, last := cutLastWord(name); before != "" && isVersion(last) {
 		return findVersion, detail{fix: before}

@@ -25,7 +25,7 @@ var seeds = []struct{ line, code string }{
 	{"Disallow: /gr\xf6\xdfe", "not-utf-8"}, {"Content-Usage: ai-train=n", "other-word"}, {"Content-Usage: train-ai=no", "other-word"},
 	{"Content-Signal: train-ai=no", "other-word"}, {"Content-Signal: use=never", "no-word"}, {"Crawl-delay: ten", "bad-delay"},
 	{"User-agent: GPTBot, CCBot", "list-of-robots"}, {"User-agent: GPTBot; CCBot", "no-name"}, {"User-agent: GPTBot;", "no-name"},
-	{`User-agent: "GPTBot"`, "no-name"}, {"User-agent: GPTBot|CCBot", "no-name"}, {"User-agent: GPTBot 1.2", "version-in-name"},
+	{`User-agent: "GPTBot"`, "no-name"}, {`User-agent: "*"`, "no-name"}, {"User-agent: (*)", "no-name"}, {"User-agent: GPTBot|CCBot", "no-name"}, {"User-agent: GPTBot 1.2", "version-in-name"},
 	{"User-agent: *bot", "inner-star"}, {"User-agent: Google*bot", "inner-star"}, {"User-agent: www.example.com", "address-as-name"},
 	{"User-agent: bot@example.com", "address-as-name"}, {"User-agent: GPTBot CCBot", "robots-without-line"}, {"User-agent: GPTBot User-agent: CCBot", "two-fields"},
 	{"User-agent: Mozilla", "common-word"}, {"User-agent: Mozilla/5.0", "browser"}, {"User-agent: HeadlessChrome", "dressed-as-browser"},
