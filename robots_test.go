@@ -46,7 +46,7 @@ var rooms = []struct{ folder, rooms, others string }{
 	{
 		"internal/cli",
 		"internal/policies internal/enforce robotsrules crawler internal/ratelimit internal/compliance internal/accesslog",
-		caddyModule + " " + caddyModule + "/cmd github.com/spf13/cobra github.com/dustin/go-humanize " +
+		caddyModule + " " + caddyModule + "/cmd github.com/spf13/cobra github.com/spf13/pflag github.com/dustin/go-humanize " +
 			"github.com/schollz/progressbar/v3 golang.org/x/term",
 	},
 	{

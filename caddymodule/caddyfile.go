@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 func init() {
@@ -205,7 +206,16 @@ func unknownOption(d *caddyfile.Dispenser, name string) error {
 		names[i] = o.name
 	}
 	slices.Sort(names)
-	return d.Errf("unrecognized robots option %q; the options are %s", name, strings.Join(names, ", "))
+	return unrecognized(d, "robots", name, names...)
+}
+
+// unrecognized is the error for an option that is none of these of a directive.
+func unrecognized(d *caddyfile.Dispenser, directive, name string, options ...string) error {
+	list := "the options are "
+	if meant := robotsrules.Closest(name, options, 2); meant != "" {
+		list = "did you mean " + meant + "? The options are "
+	}
+	return d.Errf("unrecognized %s option %q; %s%s", directive, name, list, strings.Join(options, ", "))
 }
 
 // flag is an option without a value.
@@ -445,7 +455,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 		case "hosts_memory":
 			return app.parseHostsMemory(d)
 		default:
-			return d.Errf("unrecognized global robots option %q; the options are hosts_memory, resolver, share", option)
+			return unknownGlobalOption(d, option)
 		}
 		if err := app.Validate(); err != nil {
 			return d.WrapErr(err)
@@ -466,6 +476,14 @@ func (a *App) parseHostsMemory(d *caddyfile.Dispenser) error {
 	}
 	a.HostsMemory = int64(size)
 	return nil
+}
+
+// unknownGlobalOption is the error for a global option that there is not.
+func unknownGlobalOption(d *caddyfile.Dispenser, name string) error {
+	if slices.ContainsFunc(options, func(o option) bool { return o.name == name }) {
+		return d.Errf("%s is set for each site: move it to the robots directive of a site, and remove it here", name)
+	}
+	return unrecognized(d, "global robots", name, "hosts_memory", "resolver", "share")
 }
 
 func (a *App) parseShare(d *caddyfile.Dispenser) error {

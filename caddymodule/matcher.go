@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 func init() {
@@ -158,29 +159,12 @@ func meantBy(name string) string {
 	plain := letters.Replace(lower)
 	for _, word := range words {
 		want := letters.Replace(word)
-		if strings.TrimSuffix(plain, "s") == strings.TrimSuffix(want, "s") || len(want) >= 6 && isSlip(plain, want) {
+		if strings.TrimSuffix(plain, "s") == strings.TrimSuffix(want, "s") ||
+			len(want) >= 6 && len(plain) <= len(want) && robotsrules.Closest(plain, []string{want}, 1) != "" {
 			return word
 		}
 	}
 	return ""
-}
-
-// isSlip reports whether text is a word with one letter left out, one other letter, or two letters
-// that have changed places.
-func isSlip(text, word string) bool {
-	same := 0
-	for same < len(text) && same < len(word) && text[same] == word[same] {
-		same++
-	}
-	rest, want := text[same:], word[same:]
-	switch len(text) {
-	case len(word) - 1:
-		return rest == want[1:]
-	case len(word):
-		return len(rest) > 0 && rest[1:] == want[1:] ||
-			len(rest) > 1 && rest[0] == want[1] && rest[1] == want[0] && rest[2:] == want[2:]
-	}
-	return false
 }
 
 // Provision gets hold of what is known of User-Agents in this process.

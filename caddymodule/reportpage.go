@@ -129,7 +129,7 @@ func (p *ReportPage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		case "refresh":
 			return p.parseRefresh(d)
 		}
-		return d.Errf("unrecognized robots_report option %q; the options are refresh, sites", option)
+		return unrecognized(d, "robots_report", option, "refresh", "sites")
 	})
 }
 

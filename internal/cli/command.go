@@ -12,6 +12,7 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Command returns the command `caddy robots`, for caddycmd.RegisterCommand.
@@ -32,7 +33,8 @@ All of it is judged by the code that judges requests.
 			cmd.DisableFlagsInUseLine = true
 			runs(cmd, func(cmd *cobra.Command, _ *bufio.Writer, args []string) error {
 				if len(args) > 0 {
-					return fmt.Errorf("there is no command %q; write check, test, lint, explain, replay or catalogue", args[0])
+					names := []string{"check", "test", "lint", "explain", "replay", "catalogue"}
+					return fmt.Errorf("there is no command %q; write check, test, lint, explain, replay or catalogue%s", args[0], didYouMean(args[0], names))
 				}
 				return cmd.Help()
 			})
@@ -55,7 +57,7 @@ func runs(cmd *cobra.Command, f func(cmd *cobra.Command, out *bufio.Writer, args
 		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return exitNot, nil })(cmd, nil)
 	}
 	misused := func(cmd *cobra.Command, err error) error {
-		return cannot(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		return cannot(cmd, fmt.Errorf("%w; see %s --help%s", err, cmd.CommandPath(), meantFlag(cmd, err)))
 	}
 	cmd.SetFlagErrorFunc(misused)
 	accept := cmd.Args
@@ -78,6 +80,21 @@ func runs(cmd *cobra.Command, f func(cmd *cobra.Command, out *bufio.Writer, args
 		return err
 	}
 	return cmd
+}
+
+// meantFlag returns a question about the flag that may be meant by one that there is not, "" for
+// none and for other errors.
+func meantFlag(cmd *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[interface {
+		error
+		GetSpecifiedName() string
+	}](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
+	return didYouMean("--"+unknown.GetSpecifiedName(), names)
 }
 
 // arguments accepts from least to most arguments; most is 0 where there may be any number.
