@@ -21,7 +21,7 @@ const spreads = time.Second
 func (c *caddy) disobey(t *testing.T, times int) {
 	t.Helper()
 	for range times {
-		c.expect(t, fleetHost, "/private/", rogueBot, 403)
+		c.expectFrom(t, personal, fleetHost, "/private/", rogueBot, 403, "")
 	}
 }
 
@@ -30,7 +30,7 @@ func (c *caddy) disobey(t *testing.T, times int) {
 func (c *caddy) learns(t *testing.T, what string, status int, since time.Time) {
 	t.Helper()
 	eventually(t, what, func() bool {
-		return c.ask(t, request{host: fleetHost, path: "/page", agent: rogueBot}).status == status
+		return c.ask(t, request{host: fleetHost, path: "/page", agent: rogueBot}.from(personal)).status == status
 	})
 	took := time.Since(since)
 	t.Logf("%s: %s later", what, took)
@@ -63,10 +63,10 @@ func TestOffencesAtBothCaddysBringOneBan(t *testing.T) {
 	f.a.disobey(t, offences/2)
 	f.b.disobey(t, offences-offences/2-1)
 	for _, node := range f.both() {
-		node.expect(t, fleetHost, "/page", rogueBot, 200)
+		node.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 	}
 	f.b.disobey(t, 1)
-	f.b.expect(t, fleetHost, "/page", rogueBot, 403)
+	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 	f.a.learns(t, "a ban of offences at both holds at the other Caddy", 403, time.Now())
 	f.a.expectSaid(t, "robot banned", 0)
 	f.b.expectSaid(t, "robot banned", 1)
@@ -74,7 +74,7 @@ func TestOffencesAtBothCaddysBringOneBan(t *testing.T) {
 		if list := node.adminGet(t, "/robots/bans"); strings.Count(list, `"robot":"roguebot"`) != 1 {
 			t.Errorf("bans: got %s, want one of roguebot", list)
 		}
-		node.expect(t, fleetHost, "/robots.txt", rogueBot, 200)
+		node.expectFrom(t, personal, fleetHost, "/robots.txt", rogueBot, 200, "")
 		node.expect(t, fleetHost, "/page", chrome, 200)
 	}
 }
@@ -97,16 +97,16 @@ func TestABanIsLiftedAtAllCaddys(t *testing.T) {
 		t.Fatalf("DELETE: got %d %q, want 204", status, body)
 	}
 	lifted := time.Now()
-	f.b.expect(t, fleetHost, "/page", rogueBot, 200)
+	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 	f.a.learns(t, "the ban is lifted at the other Caddy", 200, lifted)
 
 	// The next one takes as many offences as the first.
 	f.a.disobey(t, offences-1)
 	for _, node := range f.both() {
-		node.expect(t, fleetHost, "/page", rogueBot, 200)
+		node.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 	}
 	f.b.disobey(t, 1)
-	f.b.expect(t, fleetHost, "/page", rogueBot, 403)
+	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 }
 
 func TestACaddyThatStartsLaterKnowsTheBans(t *testing.T) {
@@ -120,7 +120,7 @@ func TestACaddyThatStartsLaterKnowsTheBans(t *testing.T) {
 	f.a.learns(t, "the ban is lifted by the late one", 200, time.Now())
 	later := f.join(t, calmly, banning)
 	watched(t, f.redis, 4)
-	later.expect(t, fleetHost, "/page", rogueBot, 200)
+	later.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 }
 
 func TestACaddyThatWasAwayKnowsThatABanWasLifted(t *testing.T) {
@@ -142,7 +142,7 @@ func TestBansHoldWhileRedisIsLostAndAfterItHasForgottenThem(t *testing.T) {
 	f.server.Kill()
 	for _, node := range f.both() {
 		node.waitSaid(t, msgAlone, 1)
-		node.expect(t, fleetHost, "/page", rogueBot, 403)
+		node.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 		node.expect(t, fleetHost, "/page", chrome, 200)
 	}
 	f.server.Restart(t)
@@ -151,7 +151,7 @@ func TestBansHoldWhileRedisIsLostAndAfterItHasForgottenThem(t *testing.T) {
 	}
 	watched(t, f.redis, 2)
 	for _, node := range f.both() {
-		node.expect(t, fleetHost, "/page", rogueBot, 403)
+		node.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 	}
 }
 
@@ -166,8 +166,8 @@ func TestLiftingABanWithoutRedisSaysWhereItHoldsStill(t *testing.T) {
 	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusBadGateway || !strings.Contains(body, "on this node only") {
 		t.Errorf("DELETE: got %d %q, want 502 and that it is lifted on this node only", status, body)
 	}
-	f.b.expect(t, fleetHost, "/page", rogueBot, 200)
-	f.a.expect(t, fleetHost, "/page", rogueBot, 403)
+	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
+	f.a.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 }
 
 func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
@@ -184,7 +184,7 @@ func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
 		t.Errorf("DELETE: got an answer after %s, want one within %s", took, want)
 	}
 	t.Logf("DELETE while Redis hangs: %s", took)
-	f.a.expect(t, fleetHost, "/page", rogueBot, 200)
+	f.a.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 }
 
 func TestOnlyWhatHasAPaceAsksRedis(t *testing.T) {
@@ -194,7 +194,7 @@ func TestOnlyWhatHasAPaceAsksRedis(t *testing.T) {
 		for _, node := range f.both() {
 			node.expect(t, fleetHost, "/page", chrome, 200)
 			node.expect(t, fleetHost, "/private/", chrome, 200)
-			node.expect(t, fleetHost, "/page", rogueBot, 200)
+			node.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 			node.expect(t, fleetHost, "/robots.txt", tenthBot, 200)
 		}
 	}

@@ -66,7 +66,7 @@ func (c *caddy) keepsSeeing(t *testing.T, what string, want tally) {
 func (c *caddy) rove(t *testing.T, open, closed int) tally {
 	t.Helper()
 	for range open {
-		c.expect(t, fleetHost, "/page", rogueBot, 200)
+		c.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 	}
 	c.disobey(t, closed)
 	return tally{open + closed, closed}

@@ -73,7 +73,7 @@ func TestAFleetGoesOnWhenTheSentinelsNameAnotherMaster(t *testing.T) {
 			f.expectShared(t, hourBotNumber(1))
 			f.a.expect(t, fleetHost, "/page", hourBotNumber(2), 200) // the other Caddy has not seen it
 			for range 2 {
-				f.a.expect(t, fleetHost, "/private/", rogueBot, 403)
+				f.a.expectFrom(t, personal, fleetHost, "/private/", rogueBot, 403, "")
 			}
 			caughtUp(t, master, replica)
 			tt.lose(master)
@@ -88,10 +88,10 @@ func TestAFleetGoesOnWhenTheSentinelsNameAnotherMaster(t *testing.T) {
 			f.b.expect(t, fleetHost, "/page", hourBotNumber(1), 429)
 			f.b.expect(t, fleetHost, "/page", hourBotNumber(2), 429) // what was counted before goes on
 			f.expectShared(t, hourBotNumber(3))                      // and what comes is shared
-			f.b.expect(t, fleetHost, "/page", rogueBot, 403)         // the ban holds
+			f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")         // the ban holds
 			later := f.join(t, calmly, banning)                      // also for who was not there
 			eventually(t, "a third Caddy knows the ban", func() bool {
-				return later.ask(t, request{host: fleetHost, path: "/page", agent: rogueBot}).status == 403
+				return later.ask(t, request{host: fleetHost, path: "/page", agent: rogueBot}.from(personal)).status == 403
 			})
 		})
 	}

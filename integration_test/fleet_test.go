@@ -32,9 +32,9 @@ const (
 // fleetConfig is the Caddyfile of a fleet that shares as said, not at all if that is "", and
 // whose site has these options of robots.
 func fleetConfig(share string, options ...string) string {
-	global := prelude
+	global := proxied
 	if share != "" {
-		global = withGlobal(prelude, "\trobots {\n\t\t"+share+"\n\t}\n")
+		global = withGlobal(proxied, "\trobots {\n\t\t"+share+"\n\t}\n")
 	}
 	return global + `
 http://:{$PORT} {

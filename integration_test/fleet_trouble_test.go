@@ -65,10 +65,10 @@ func TestForeignDataInPlaceOfTheStreamOfBansConcernsThatAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.a.disobey(t, offences)
-	f.a.expect(t, fleetHost, "/page", rogueBot, 403)
+	f.a.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 	f.expectShared(t, hourBotNumber(1))
 	f.b.disobey(t, 1) // this asks Redis, which knows of the ban
-	f.b.expect(t, fleetHost, "/page", rogueBot, 403)
+	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")
 	for _, node := range f.both() {
 		node.waitSaid(t, msgPartly, 1)
 		node.expectSaid(t, msgAlone, 0)
