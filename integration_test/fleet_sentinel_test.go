@@ -86,10 +86,10 @@ func TestAFleetGoesOnWhenTheSentinelsNameAnotherMaster(t *testing.T) {
 			watched(t, after, 2)
 
 			f.b.expect(t, fleetHost, "/page", hourBotNumber(1), 429)
-			f.b.expect(t, fleetHost, "/page", hourBotNumber(2), 429) // what was counted before goes on
-			f.expectShared(t, hourBotNumber(3))                      // and what comes is shared
-			f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "")         // the ban holds
-			later := f.join(t, calmly, banning)                      // also for who was not there
+			f.b.expect(t, fleetHost, "/page", hourBotNumber(2), 429)           // what was counted before goes on
+			f.expectShared(t, hourBotNumber(3))                                // and what comes is shared
+			f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 403, "") // the ban holds
+			later := f.join(t, calmly, banning)                                // also for who was not there
 			eventually(t, "a third Caddy knows the ban", func() bool {
 				return later.ask(t, request{host: fleetHost, path: "/page", agent: rogueBot}.from(personal)).status == 403
 			})
