@@ -230,7 +230,7 @@ func TestWhatIsToldAndWhatIsEnforcedChangeTogether(t *testing.T) {
 		keeps  bool // what held before
 	}{
 		{"500", broken, true}, {"closed", closed, true}, {"circle", circle, true}, {"cut", cut, true},
-		{"page", plain(page), false}, {"404", http.NotFound, false},
+		{"page", plain(page), true}, {"404", http.NotFound, false}, {"empty", plain(""), false},
 		{"10 MB", plain(listOf(100) + strings.Repeat("# filler of ten megabytes\n", 10<<20/26) + "User-agent: LastBot\nDisallow: /\n"), false},
 	} {
 		next := n + 2
