@@ -285,16 +285,35 @@ http://nobody.test:{$PORT} {
 func TestAHeaderOfAStrangerProvesNothing(t *testing.T) {
 	t.Parallel()
 	dns := testutil.StartDNS(t, googleZone())
-	c := startWith(t, withGlobal(prelude, dnsOption)+dnsSites, map[string]string{"DNS": dns.Address})
-	eventually(t, "a client at 127.0.0.1 that says it is Googlebot is refused", func() bool {
-		return c.ask(t, request{host: "refuse.test", path: "/page", agent: googlebot}.from(realAddress)).status == 403
-	})
-	l := c.log.wait(t, "it was refused", c.ended, message(msgRefused))
+	env := map[string]string{"DNS": dns.Address}
+	alone := startWith(t, withGlobal(prelude, dnsOption)+dnsSites, env)
+	trusting := startWith(t, withGlobal(proxied, dnsOption)+dnsSites, env)
+
+	// Whom a trusted proxy names is judged by that address.
+	trusting.settle(t, "unnamed.test", fakeAddress, "impostor")
+	trusting.expectFrom(t, fakeAddress, "refuse.test", "/page", googlebot, 403, "")
+	trusting.log.wait(t, "it was refused", trusting.ended, message(msgRefused), field("verdict", "impostor"), field("client_ip", fakeAddress))
+
+	// From a private peer that nobody trusts, neither the header nor the peer's address says who asks.
+	for range 3 {
+		for _, said := range []string{realAddress, fakeAddress, "127.0.0.1"} {
+			for _, host := range []string{"unnamed.test", "refuse.test", "observe.test"} {
+				alone.expectFrom(t, said, host, "/page", googlebot, 200, "unverified")
+				alone.expectFrom(t, said, host, "/search", googlebot, 403, "") // by its own record
+				alone.expectFrom(t, said, host, "/page", chrome, 200, "page")
+			}
+		}
+	}
+	l := alone.log.wait(t, "it was refused", alone.ended, message(msgRefused), field("verdict", "disallowed"))
 	if got := l.text("client_ip"); got != "127.0.0.1" {
 		t.Errorf("log line %q: got client_ip %q, want the address of the connection", msgRefused, got)
 	}
-	c.expectFrom(t, realAddress, "refuse.test", "/page", chrome, 200, "page")
-	if got := dns.Asked(realAddress); got != 0 {
-		t.Errorf("questions for the names of %s, which only a stranger's header says: got %d, want 0", realAddress, got)
+	for _, address := range []string{realAddress, "127.0.0.1"} {
+		if got := dns.Asked(address); got != 0 {
+			t.Errorf("questions for the names of %s, which proves nothing here: got %d, want 0", address, got)
+		}
+	}
+	if got := dns.Asked(fakeAddress); got != 1 {
+		t.Errorf("questions for the names of %s: got %d, want 1, of the site that trusts its proxy", fakeAddress, got)
 	}
 }
