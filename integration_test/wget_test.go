@@ -147,7 +147,7 @@ func startPaced(t *testing.T, options string) *caddy {
 		fmt.Fprintf(&links, "<a href=%q>page</a>\n", page)
 	}
 	write(t, root+"/index.html", links.String())
-	return start(t, `
+	c := startWith(t, proxied+`
 http://:{$PORT} {
 	root * {$ROOT}
 	robots {
@@ -156,14 +156,16 @@ http://:{$PORT} {
 	file_server
 }
 `, map[string]string{"ROOT": root})
+	c.robotComes(t, "") // wget, which is no robot, does not wait until the rules are loaded
+	return c
 }
 
-// wgetPaced runs wget on all the pages, and counts the documents that it got and those it
-// was refused.
+// wgetPaced runs wget on all the pages, as a client whose address is known. It counts the
+// documents that it got and those it was refused.
 func wgetPaced(t *testing.T, c *caddy, args ...string) (got, refused int, took time.Duration) {
 	t.Helper()
 	began := time.Now()
-	files, out := wget(t, append(args, "--tries=1", "http://"+c.address()+"/")...)
+	files, out := wget(t, append(args, "--tries=1", "--header=X-Forwarded-For: "+personal, "http://"+c.address()+"/")...)
 	took = time.Since(began)
 	for _, file := range files {
 		if file != "/robots.txt" { // which is free
