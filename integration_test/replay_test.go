@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // replayReport is what of the output of replay --json these tests look at.
@@ -94,14 +95,16 @@ Crawl-delay: 3600
 `, hhmm(6*time.Hour), hhmm(8*time.Hour), hhmm(-6*time.Hour), hhmm(6*time.Hour))
 }
 
-// Requests go through a running Caddy with its access log on. Replayed, the log says of each
-// robot what its clients saw.
+// Requests of clients at several addresses go through a running Caddy with its access log on.
+// Replayed, the log says of each robot what its clients saw.
 func TestReplaySaysWhatTheClientsSaw(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	rules, log := filepath.Join(folder, "robots.txt"), filepath.Join(folder, "access.log")
-	write(t, rules, patientRobotsTxt(time.Now()))
-	c := start(t, `
+	robotsTxt := patientRobotsTxt(time.Now())
+	write(t, rules, robotsTxt)
+	policy := robotsrules.Compile(robotsrules.Parse([]byte(robotsTxt), robotsrules.Options{}), robotsrules.MatchSubstring)
+	c := startWith(t, proxied+`
 http://:{$PORT} {
 	log {
 		output file {$LOG}
@@ -112,6 +115,7 @@ http://:{$PORT} {
 	respond "page"
 }
 `, map[string]string{"LOG": log, "RULES": rules})
+	c.log.wait(t, "the rules are loaded", c.ended, message(msgLoaded)) // curl would not wait for them
 
 	random := rand.New(rand.NewPCG(seed, 7))
 	agents := headers(t)
@@ -121,23 +125,23 @@ http://:{$PORT} {
 	if len(named) < 9 {
 		t.Fatalf("User-Agents that the rules name: got %q, want at least 9", named)
 	}
+	crowds := [][]string{named, agents, named, agents, named, ofClass(agents, crawler.Unstated)}
+	addresses := []string{personal, realAddress, realAddress6}
 	want := make(map[string]seen)
 	for i := range visits {
-		agent := agents[random.IntN(len(agents))]
-		if i%2 == 0 {
-			agent = named[random.IntN(len(named))]
-		}
+		crowd := crowds[i%len(crowds)]
+		agent := crowd[random.IntN(len(crowd))]
 		target := randomTarget(random)
 		if random.IntN(20) == 0 {
 			target = "/robots.txt"
 		}
-		status := c.ask(t, request{path: target, agent: agent}).status
+		status := c.ask(t, request{path: target, agent: agent}.from(addresses[random.IntN(len(addresses))])).status
 		who := crawler.Identify(agent)
 		if who.Class == crawler.Browser && status != 200 {
 			t.Errorf("GET %s for the browser %q: got %d, want 200", target, agent, status)
 		}
 		key := who.Class.String() + " " + who.Name
-		if who.Class == crawler.Browser || who.Class == crawler.Service || who.Class == crawler.App && who.Name != "curl" && who.Name != "Wget" {
+		if who.Class != crawler.Robot && judge(policy, agent, target).record == "" {
 			continue // whom nothing binds: they stand in no table
 		}
 		s := want[key]
