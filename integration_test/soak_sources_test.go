@@ -36,26 +36,26 @@ func (s *soak) rewrite(stop <-chan struct{}) {
 			case 0:
 				part := half(random, text)
 				replace(part)
-				pause(stop, rand.N(time.Second))
+				rest(stop, rand.N(time.Second))
 				s.file.change(creedOf(text), file(func() error { return appendTo(s.rules, text[len(part):]) }))
 				s.did("file half written")
 			case 1:
 				replace(text)
-				pause(stop, rand.N(time.Second))
+				rest(stop, rand.N(time.Second))
 				part := half(random, text)
 				s.file.change(creedOf(part), file(func() error { return os.Truncate(s.rules, int64(len(part))) }))
 				s.did("file truncated")
 			case 2:
 				s.file.change(nil, file(func() error { return os.Remove(s.rules) }))
 				s.did("file removed")
-				pause(stop, rand.N(4*time.Second))
+				rest(stop, rand.N(4*time.Second))
 				replace(text)
 			default:
 				replace(text)
 			}
-			pause(stop, rand.N(time.Second))
+			rest(stop, rand.N(time.Second))
 		}
-		pause(stop, fileWindow+rand.N(fileWindow))
+		rest(stop, fileWindow+rand.N(fileWindow))
 	}
 }
 
@@ -98,12 +98,12 @@ func (s *soak) fail(stop <-chan struct{}) {
 				state.state(w, r)
 			})
 		})
-		pause(stop, 2*time.Second+rand.N(time.Second))
+		rest(stop, 2*time.Second+rand.N(time.Second))
 		text := randomText(random)
 		s.url.change(creedOf(text), func() { s.serve(slowly(text)) })
-		pause(stop, time.Second)
+		rest(stop, time.Second)
 		if s.faults++; s.faults%3 == 0 {
-			pause(stop, urlWindow+rand.N(urlWindow/2))
+			rest(stop, urlWindow+rand.N(urlWindow/2))
 		}
 	}
 }
@@ -121,8 +121,8 @@ func slowly(text string) http.HandlerFunc {
 	}
 }
 
-// pause waits, or until there is to be no more.
-func pause(stop <-chan struct{}, d time.Duration) {
+// rest waits, or until there is to be no more.
+func rest(stop <-chan struct{}, d time.Duration) {
 	select {
 	case <-stop:
 	case <-time.After(d):

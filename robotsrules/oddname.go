@@ -31,7 +31,7 @@ func oddName(name string) (*finding, detail) {
 	case strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "https:") || strings.HasPrefix(text, "www.") ||
 		strings.IndexByte(text, '@') >= 0:
 		return findAddressAsName, detail{}
-	case bad >= 0 && strings.Trim(name, blanks+quotes+notInNames) == "*":
+	case bad >= 0 && strings.Trim(strings.Trim(name, blanks+quotes), notInNames+"'") == "*":
 		return findNoName, detail{field: string(first), fix: userAgentLinesFor([]string{"*"})}
 	case strings.IndexByte(name, '*') >= 0:
 		return findInnerStar, detail{}
