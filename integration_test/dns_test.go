@@ -303,6 +303,11 @@ func TestAHeaderOfAStrangerProvesNothing(t *testing.T) {
 				alone.expectFrom(t, said, host, "/page", chrome, 200, "page")
 			}
 		}
+		for _, host := range []string{"unnamed.test", "refuse.test", "observe.test"} {
+			if a := alone.expect(t, host, "/page", googlebot, 200); a.body != "unverified" {
+				t.Errorf("GET %s/page without a header: got %q, want unverified", host, a.body)
+			}
+		}
 	}
 	l := alone.log.wait(t, "it was refused", alone.ended, message(msgRefused), field("verdict", "disallowed"))
 	if got := l.text("client_ip"); got != "127.0.0.1" {
