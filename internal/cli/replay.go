@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -68,9 +69,11 @@ func newReplay(rules *policies.Rules, place string, wholeAddresses bool) *replay
 // samePolicy is the policy of every host.
 type samePolicy enforce.Policy
 
-func (p *samePolicy) ForHost(context.Context, string, enforce.Asker) *enforce.Policy {
-	return (*enforce.Policy)(p)
+func (p *samePolicy) ForHost(context.Context, string, enforce.Asker) (*enforce.Policy, bool) {
+	return (*enforce.Policy)(p), false
 }
+
+func (p *samePolicy) Asked(string, netip.Addr, time.Time) {}
 
 // run judges all that the log holds.
 func (r *replay) run(log *accesslog.Reader, p *progress) {

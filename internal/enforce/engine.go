@@ -125,8 +125,12 @@ func (e *Engine) CanBind(c crawler.Class) bool {
 // policyFor returns the policy of the host that is asked for; waits says whether a first load is
 // waited for.
 func (e *Engine) policyFor(ctx context.Context, r *Request, waits bool) *Policy {
-	e.Locate(ctx, r)
-	return e.Policies.ForHost(ctx, r.Host, Asker{Addr: r.Evidence(), At: r.At, Waits: waits})
+	policy, tell := e.Policies.ForHost(ctx, r.Host, Asker{At: r.At, Waits: waits})
+	if tell {
+		e.Locate(ctx, r)
+		e.Policies.Asked(r.Host, r.Evidence(), r.At)
+	}
+	return policy
 }
 
 // waits reports whether clients of a class wait for a first load: apps, libraries, services and
@@ -139,6 +143,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 	v.Version = policy.Version
 	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
 	if e.Prover != nil && canClaim && v.Proof.Claimed == "" && v.Capture == nil {
+		e.Locate(ctx, r)
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():

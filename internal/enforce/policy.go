@@ -14,13 +14,17 @@ import (
 type Policies interface {
 	// ForHost returns the policy of a host, which is in small letters and has no port. The
 	// first requests for a host wait for it if they are to, no longer than ctx. It never
-	// returns nil.
-	ForHost(ctx context.Context, host string, by Asker) *Policy
+	// returns nil. It also reports whether Asked is to be told by whom, which costs a look at the
+	// client's address.
+	ForHost(ctx context.Context, host string, by Asker) (p *Policy, tell bool)
+
+	// Asked is told the address of a client that asks for a host; not valid where it is not known
+	// or not proved.
+	Asked(host string, addr netip.Addr, at time.Time)
 }
 
 // Asker is who asks for a policy.
 type Asker struct {
-	Addr  netip.Addr // of the client; not valid where it is not known or not proved
 	At    time.Time
 	Waits bool // for a first load
 }

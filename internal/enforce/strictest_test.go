@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,9 @@ import (
 // oneText has the same rules for every host.
 type oneText struct{ policy *Policy }
 
-func (o oneText) ForHost(context.Context, string, Asker) *Policy { return o.policy }
+func (o oneText) ForHost(context.Context, string, Asker) (*Policy, bool) { return o.policy, false }
+
+func (o oneText) Asked(string, netip.Addr, time.Time) {}
 
 func TestTheStrictestUserAgentDecides(t *testing.T) {
 	const text = `User-agent: *

@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 // onePolicy is the policy of every host.
 type onePolicy struct{ Policy }
 
-func (p *onePolicy) ForHost(context.Context, string, Asker) *Policy { return &p.Policy }
+func (p *onePolicy) ForHost(context.Context, string, Asker) (*Policy, bool) { return &p.Policy, false }
+
+func (p *onePolicy) Asked(string, netip.Addr, time.Time) {}
 
 // oneProof says the same of every robot that has a name to check, and of every signature.
 type oneProof struct{ proof Proof }

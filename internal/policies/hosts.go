@@ -53,7 +53,8 @@ type record struct {
 	used    atomic.Bool // since it was last looked at for room
 	isKnown atomic.Bool // pinned, or asked for by two networks over ten minutes
 
-	first      atomic.Int64  // when it was first asked for, in nanoseconds of Unix time
+	asked      atomic.Int64  // when it was last noted who asks, in nanoseconds of Unix time
+	first      atomic.Int64  // when it was first asked for, the same
 	network    atomic.Uint64 // who did
 	secondSeen atomic.Bool   // another network did, too
 
@@ -125,6 +126,16 @@ func (h *hosts) enlist(r *record, to *list.List) {
 	if r.home = to; to != nil {
 		r.element = to.PushBack(r)
 	}
+}
+
+// wantsAsker reports whether it matters who asks for the host: as long as it is not known, and not
+// more than once a second, so that it costs no other request anything.
+func (r *record) wantsAsker(now time.Time) bool {
+	if r.isKnown.Load() {
+		return false
+	}
+	last, at := r.asked.Load(), now.UnixNano()
+	return (at-last >= int64(time.Second) || at < last) && r.asked.CompareAndSwap(last, at)
 }
 
 // ask notes that a client asks for a host that is not known, which may make it so.

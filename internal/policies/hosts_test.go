@@ -25,7 +25,7 @@ func TestRulesThatWerePutAwayHoldForWhoAsksNext(t *testing.T) {
 			if ts.site.Policy() != nil {
 				t.Fatal("they are not put away")
 			}
-			p := ts.ForHost(t.Context(), "site.example", enforce.Asker{At: ts.cfg.Now()})
+			p, _ := ts.ForHost(t.Context(), "site.example", enforce.Asker{At: ts.cfg.Now()})
 			if p.Compiled.Default().Decide("/closed/").Allowed() {
 				t.Error("who does not wait has no rules")
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -127,20 +128,24 @@ func (l *Loader) SourceNames() []string {
 	return names
 }
 
-// ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The first requests of a host wait for the rules, if they are to: no longer than ctx and
-// [LoadTimeout]. No other ever waits.
-func (l *Loader) ForHost(ctx context.Context, host string, by enforce.Asker) *enforce.Policy {
+// ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The
+// first requests of a host wait for the rules, if they are to: no longer than ctx and [LoadTimeout].
+// No other ever waits.
+func (l *Loader) ForHost(ctx context.Context, host string, by enforce.Asker) (policy *enforce.Policy, tell bool) {
 	s := l.site(host)
-	if !s.record.isKnown.Load() {
-		l.cache.hosts.ask(s.record, by.Addr, by.At)
-	}
+	tell = s.record.wantsAsker(by.At)
 	if p := l.look(s, by.At); p != nil {
-		return &p.Policy
+		return &p.Policy, tell
 	}
 	if !by.Waits {
-		return &l.none().Policy
+		return &l.none().Policy, tell
 	}
-	return &l.await(ctx, s).Policy
+	return &l.await(ctx, s).Policy, tell
+}
+
+// Asked implements [enforce.Policies]: who asks for a host that is not known may make it so.
+func (l *Loader) Asked(host string, addr netip.Addr, at time.Time) {
+	l.cache.hosts.ask(l.site(host).record, addr, at)
 }
 
 // PolicyFor returns all that is known of the policy of a host. It waits as ForHost does.

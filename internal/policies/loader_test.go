@@ -127,7 +127,8 @@ func TestAMillionMadeUpHostsDriveOutNoKnownOne(t *testing.T) {
 	ts.cfg.Log = zap.NewNop()
 	ts.cache.SetMemory(8 << 20)
 	ask := func(host, address string) {
-		ts.ForHost(t.Context(), host, enforce.Asker{Addr: netip.MustParseAddr(address), At: clock.now(), Waits: true})
+		ts.ForHost(t.Context(), host, enforce.Asker{At: clock.now(), Waits: true})
+		ts.Asked(host, netip.MustParseAddr(address), clock.now())
 	}
 	named := ts.Name("named.example")
 	for i := range 100 {
@@ -311,9 +312,9 @@ func TestRefreshNowIsBounded(t *testing.T) {
 func TestTheRulesOfAKnownHostCostNoAllocation(t *testing.T) {
 	ts := newTestSite(t, text(closedSite))
 	ts.loadNow()
-	ctx, by := t.Context(), enforce.Asker{Addr: netip.MustParseAddr("192.0.2.1"), At: ts.cfg.Now(), Waits: true}
+	ctx, by := t.Context(), enforce.Asker{At: ts.cfg.Now(), Waits: true}
 	allocations := testing.AllocsPerRun(100, func() {
-		if policy := ts.ForHost(ctx, Host("site.example"), by); policy.Compiled.Default().Decide("/closed/").Allowed() {
+		if policy, _ := ts.ForHost(ctx, Host("site.example"), by); policy.Compiled.Default().Decide("/closed/").Allowed() {
 			t.Error("no rules")
 		}
 	})
