@@ -175,7 +175,8 @@ func (e *Engine) isTrapped(ctx context.Context, r *Request) bool {
 	if !e.isTrap(path) || r.isLed() || e.isExempt(ctx, r) {
 		return false
 	}
-	return !decide(e.policyFor(ctx, r, false).Compiled.Default(), r).Allowed()
+	// Who comes there is hardly a person, and waits for the rules as a robot does.
+	return !decide(e.policyFor(ctx, r, true).Compiled.Default(), r).Allowed()
 }
 
 func (e *Engine) isTrap(path string) bool {
