@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,9 +37,9 @@ func TestRulesThatWerePutAwayHoldForWhoAsksNext(t *testing.T) {
 // A reload while a host fails leaves nothing behind that waits for it.
 func TestALoaderThatEndsTriesNothingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loads := 0
+		var loads atomic.Int32
 		ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			loads++
+			loads.Add(1)
 			w.WriteHeader(http.StatusBadGateway)
 		}))
 		ts.cfg.Now = time.Now
@@ -46,8 +47,8 @@ func TestALoaderThatEndsTriesNothingAgain(t *testing.T) {
 		ts.Start(life)
 		ts.begin(ts.Name("site.example"))
 		time.Sleep(2500 * time.Millisecond) // of the bubble's clock
-		if loads != 2 {
-			t.Errorf("loads in the first 2.5 s: got %d, want 2", loads)
+		if got := loads.Load(); got != 2 {
+			t.Errorf("loads in the first 2.5 s: got %d, want 2", got)
 		}
 		end()
 		synctest.Wait()
@@ -55,8 +56,8 @@ func TestALoaderThatEndsTriesNothingAgain(t *testing.T) {
 			t.Error("the next load is still to come")
 		}
 		time.Sleep(time.Minute)
-		if loads != 2 {
-			t.Errorf("loads after the end: got %d, want none", loads-2)
+		if got := loads.Load(); got != 2 {
+			t.Errorf("loads after the end: got %d, want none", got-2)
 		}
 	})
 }
