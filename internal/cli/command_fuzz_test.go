@@ -54,7 +54,11 @@ func FuzzCommands(f *testing.F) {
 func fuzzCommand(t *testing.T, text string, args ...string) ended {
 	t.Helper()
 	got := runCommand(strings.NewReader(text), args...)
-	if got.status < exitFine || got.status > exitNot || (got.status == exitNot) != (got.err != "" && !strings.HasPrefix(got.err, "no robot is known as ")) {
+	wrong := got.err
+	if strings.HasPrefix(wrong, "no robot is known as ") {
+		_, wrong, _ = strings.Cut(wrong, "\n")
+	}
+	if got.status < exitFine || got.status > exitNot || (got.status == exitNot) != (wrong != "") {
 		t.Errorf("status: %q of %q:\n%s", args, text, got)
 	}
 	for _, r := range got.out + got.err {

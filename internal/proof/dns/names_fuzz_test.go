@@ -95,7 +95,7 @@ func checkSuffix(t *testing.T, o *outcome, suffix string) {
 
 // namesUnder tells whether there is a name under a suffix among the PTR records of an answer.
 func namesUnder(answer, suffix string) bool {
-	return slices.ContainsFunc(answersIn(answer), func(r dnsmessage.Resource) bool {
+	return slices.ContainsFunc(answersIn(answer, dnsmessage.TypePTR), func(r dnsmessage.Resource) bool {
 		ptr, ok := r.Body.(*dnsmessage.PTRResource)
 		name := ""
 		if ok {
@@ -107,15 +107,15 @@ func namesUnder(answer, suffix string) bool {
 
 // hasAddress reports whether an address is among those of an answer.
 func hasAddress(answer string, addr netip.Addr) bool {
-	return slices.ContainsFunc(answersIn(answer), func(r dnsmessage.Resource) bool {
+	return slices.ContainsFunc(answersIn(answer, dnsmessage.TypeA), func(r dnsmessage.Resource) bool {
 		a, ok := r.Body.(*dnsmessage.AResource)
 		return ok && netip.AddrFrom4(a.A) == addr
 	})
 }
 
-// answersIn returns the names and addresses of an answer up to the first that cannot be read. As a
+// answersIn returns the records of a type in an answer up to the first that cannot be read. As a
 // resolver does, it passes over records of other types without reading them.
-func answersIn(message string) (all []dnsmessage.Resource) {
+func answersIn(message string, wanted dnsmessage.Type) (all []dnsmessage.Resource) {
 	var p dnsmessage.Parser
 	if _, err := p.Start([]byte(message)); err != nil || p.SkipAllQuestions() != nil {
 		return nil
@@ -125,7 +125,7 @@ func answersIn(message string) (all []dnsmessage.Resource) {
 		if err != nil {
 			return all
 		}
-		if head.Type != dnsmessage.TypePTR && head.Type != dnsmessage.TypeA {
+		if head.Type != wanted {
 			if p.SkipAnswer() != nil {
 				return all
 			}
