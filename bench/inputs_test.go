@@ -4,7 +4,9 @@
 package bench
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,12 +88,14 @@ func browsers(n int) []string {
 	return agents
 }
 
-// requests returns one request from each of the agents at each of the hosts, for different pages.
+// requests returns one request from each of the agents at each of the hosts, for different pages,
+// as it comes over a connection.
 func requests(agents []string, hosts ...string) []*http.Request {
 	var all []*http.Request
+	connection := context.WithValue(context.Background(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))
 	for _, host := range hosts {
 		for _, agent := range agents {
-			r := httptest.NewRequest("GET", fmt.Sprintf("http://%s/articles/2026/11/page-%d.html?from=%d", host, len(all)%97, len(all)%7), nil)
+			r := httptest.NewRequestWithContext(connection, "GET", fmt.Sprintf("http://%s/articles/2026/11/page-%d.html?from=%d", host, len(all)%97, len(all)%7), nil)
 			r.RequestURI = r.URL.RequestURI() // as on the request line
 			r.RemoteAddr = fmt.Sprintf("203.0.113.%d:4711", len(all)%250)
 			r.Header.Set("User-Agent", agent)
