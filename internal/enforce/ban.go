@@ -28,9 +28,8 @@ func (e *Engine) isBanned(ctx context.Context, r *Request, v *Verdict) bool {
 	if e.Ban == nil || e.Bans.None(r.At) {
 		return false
 	}
-	address, bannable := e.banAddress(ctx, r, v)
-	key, counts := e.budget(ctx, r, v)
-	if !bannable || !counts {
+	key, address, ok := e.offender(ctx, r, v)
+	if !ok {
 		return false
 	}
 	ban, ok := e.Bans.Find(key, address, r.At)
@@ -38,6 +37,15 @@ func (e *Engine) isBanned(ctx context.Context, r *Request, v *Verdict) bool {
 		e.ban(v, &ban, ban.Until.Sub(r.At))
 	}
 	return ok
+}
+
+// offender returns the budget and the address that a ban of the client goes by; not ok is who may
+// not be banned.
+func (e *Engine) offender(ctx context.Context, r *Request, v *Verdict) (key ratelimit.Key, address string, ok bool) {
+	if address, ok = e.banAddress(ctx, r, v); ok {
+		key, ok = e.budget(ctx, r, v)
+	}
+	return key, address, ok
 }
 
 // ban notes that the client is banned.
@@ -48,9 +56,8 @@ func (e *Engine) ban(v *Verdict, ban *ratelimit.Ban, left time.Duration) {
 
 // countOffence counts a disobedient request towards a ban.
 func (e *Engine) countOffence(ctx context.Context, r *Request, v *Verdict) {
-	address, bannable := e.banAddress(ctx, r, v)
-	key, counts := e.budget(ctx, r, v)
-	if !bannable || !counts {
+	key, address, ok := e.offender(ctx, r, v)
+	if !ok {
 		return
 	}
 	result, _ := e.Limiter.Take(ctx, ratelimit.Request{
