@@ -210,7 +210,7 @@ func (m *MatchCrawler) matches(r *http.Request, vars map[string]any, sent string
 	}
 	status, checked := provedIn(vars)
 	if token := signedIn(vars); token != "" && status == enforce.Verified {
-		who = enforce.SignedRobot(token)
+		who = enforce.RobotCalled(token)
 	}
 	if len(m.Names)+len(m.purposes) == 0 {
 		// Whoever was checked is a robot, also one that only its signature shows.

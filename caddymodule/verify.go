@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
@@ -169,7 +168,7 @@ func (h *Handler) reportUnprovable() {
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
-		_, provable := h.prover.ClaimOf(&crawler.Identity{Class: crawler.Robot, Name: name, Key: strings.ToLower(name), Text: name, Products: []string{name}})
+		_, provable := h.prover.ClaimOf(enforce.RobotCalled(name))
 		return provable
 	})
 	if len(names) > 0 {

@@ -90,7 +90,7 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 	if e.Signatures {
 		if p := e.Prover.Signer(ctx, *r); p.IsVerified() {
-			v.Who, v.Proof = SignedRobot(p.Claimed), p
+			v.Who, v.Proof = RobotCalled(p.Claimed), p
 			return
 		}
 	}
@@ -101,9 +101,9 @@ func (e *Engine) lookAgain(ctx context.Context, r *Request, v *Verdict) {
 	}
 }
 
-// SignedRobot is the client whose request a signer has signed: the robot with the signer's token and
-// no other, whatever it calls itself. A signature never vouches for another's name.
-func SignedRobot(token string) *crawler.Identity {
+// RobotCalled is the robot with this token and no other: the client whose request a signer with
+// that token has signed, whatever it calls itself. A signature never vouches for another's name.
+func RobotCalled(token string) *crawler.Identity {
 	return &crawler.Identity{Class: crawler.Robot, Name: token, Key: strings.ToLower(token), Text: token, Products: []string{token}}
 }
 
@@ -147,7 +147,7 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 		v.Proof = e.Prover.Prove(ctx, *r, v.Who)
 		switch {
 		case v.Proof.Signed && v.Proof.IsVerified():
-			v.Who = SignedRobot(v.Proof.Claimed)
+			v.Who = RobotCalled(v.Proof.Claimed)
 		case v.Proof.IsImpostor():
 			v.Who = asRobot(v.Who)
 		}

@@ -23,7 +23,7 @@ func (r *Request) IsSpelledBy(rule *robotsrules.Rule) bool {
 // order: encoded slashes, empty segments, "." and "..". A dot may be encoded (RFC 3986, section
 // 6.2.2.2).
 func oddForms(path string) (odd []string) {
-	path, _, _ = strings.Cut(dots.Replace(path), "?")
+	path, _, _ = strings.Cut(dotsAndHashes.Replace(path), "?") // there is no "#"
 	for first := true; ; first = false {
 		end, length := nextSlash(path)
 		segment := path[:end]
@@ -42,9 +42,6 @@ func oddForms(path string) (odd []string) {
 		path = path[end+length:]
 	}
 }
-
-// dots decodes dots.
-var dots = strings.NewReplacer("%2e", ".", "%2E", ".")
 
 // nextSlash returns where the next slash begins, encoded or not, and its length; the end and 0 if
 // there is none.
