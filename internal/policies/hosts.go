@@ -77,6 +77,11 @@ type keyed[V any] struct {
 	value V
 }
 
+// indexOf returns where the value with this key is, -1 if there is none.
+func indexOf[V any](all []keyed[V], key string) int {
+	return slices.IndexFunc(all, func(one keyed[V]) bool { return one.key == key })
+}
+
 func newHosts() *hosts {
 	return &hosts{
 		max: DefaultMemory, byKey: make(map[string]*record), texts: make(map[string]*heldText),
@@ -276,10 +281,8 @@ func (h *hosts) close(l *Loader) {
 func (h *hosts) lastGood(r *record, key string) (*Document, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, d := range r.documents {
-		if d.key == key && key != "" {
-			return d.value, true
-		}
+	if i := indexOf(r.documents, key); i >= 0 {
+		return r.documents[i].value, true
 	}
 	return nil, false
 }
@@ -289,7 +292,7 @@ func (h *hosts) lastGood(r *record, key string) (*Document, bool) {
 func (h *hosts) keep(r *record, key string, doc *Document) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(r.documents, func(d keyed[*Document]) bool { return d.key == key })
+	i := indexOf(r.documents, key)
 	if h.byKey[r.key] != r || key == "" || i >= 0 && r.documents[i].value == doc {
 		return
 	}
@@ -307,10 +310,8 @@ func (h *hosts) keep(r *record, key string, doc *Document) {
 func (h *hosts) remembered(r *record, key string) (*remembered, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range r.policies {
-		if p.key == key {
-			return p.value, true
-		}
+	if i := indexOf(r.policies, key); i >= 0 {
+		return r.policies[i].value, true
 	}
 	return nil, false
 }
@@ -326,7 +327,7 @@ func (h *hosts) remember(r *record, key string, m *remembered) {
 	if m.previous != nil {
 		h.holdText(m.previous.Text) // it has the text of rules that were in force
 	}
-	i := slices.IndexFunc(r.policies, func(p keyed[*remembered]) bool { return p.key == key })
+	i := indexOf(r.policies, key)
 	if i < 0 {
 		r.policies = append(r.policies, keyed[*remembered]{key, m})
 		return

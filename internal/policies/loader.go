@@ -159,9 +159,7 @@ func (l *Loader) PolicyFor(ctx context.Context, host string) *Policy {
 
 // Known returns all that is known of the policy of a host, nil if nothing is. It loads nothing.
 func (l *Loader) Known(host string) *Policy {
-	l.mu.RLock()
-	s := l.sites[host]
-	l.mu.RUnlock()
+	s := l.held(host)
 	if s == nil {
 		return nil
 	}
@@ -190,14 +188,19 @@ func (l *Loader) look(s *Site, now time.Time) *Policy {
 	return p
 }
 
+// held returns the site of a host, nil if there is none.
+func (l *Loader) held(host string) *Site {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.sites[host]
+}
+
 // site returns the site of a host, made if need be.
 func (l *Loader) site(host string) *Site {
 	if !l.perHost {
 		host = ""
 	}
-	l.mu.RLock()
-	s := l.sites[host]
-	l.mu.RUnlock()
+	s := l.held(host)
 	if s == nil {
 		host = strings.Clone(host) // not to keep the request it is a part of
 		return l.cache.hosts.add(l, host, l.recordKey(host), false)
@@ -279,9 +282,7 @@ func (l *Loader) Refresh(ctx context.Context, host string) (State, error) {
 	if !l.perHost {
 		host = ""
 	}
-	l.mu.RLock()
-	s := l.sites[host]
-	l.mu.RUnlock()
+	s := l.held(host)
 	if s == nil {
 		return State{}, ErrUnknownHost
 	}

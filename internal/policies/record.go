@@ -11,14 +11,14 @@ type Record struct {
 	Host     string   `json:"host"` // empty where one robots.txt holds for all hosts
 	Sources  []string `json:"sources"`
 	Version  string   `json:"version"`
-	Octets   int      `json:"octets"`
+	Bytes    int      `json:"octets"`
 	Records  int      `json:"records"`
 	Rules    int      `json:"rules"`
 	Errors   int      `json:"errors"`   // lines that do not do what they seem to
 	Warnings int      `json:"warnings"` // lines that may not
 
 	Since   time.Time `json:"since,omitzero"`        // when this text came into force
-	Status  string    `json:"status"`                // one of the Statuses
+	Status  string    `json:"status"`                // StatusWaiting, StatusLoaded or StatusFailing
 	Holds   string    `json:"holds"`                 // whose rules are in force
 	Loaded  time.Time `json:"loaded,omitzero"`       // when the sources were last read well
 	Age     float64   `json:"age_seconds,omitempty"` // how long ago that was
@@ -51,7 +51,7 @@ func (l *Loader) Record(st *State, now time.Time) Record {
 	}
 	rec.Status, rec.Holds = st.Status(), l.holding(st)
 	if s := st.Summary; s != nil {
-		rec.Version, rec.Octets, rec.Records, rec.Rules = s.Version, s.Bytes, s.Records, s.Rules
+		rec.Version, rec.Bytes, rec.Records, rec.Rules = s.Version, s.Bytes, s.Records, s.Rules
 		rec.Errors, rec.Warnings = s.Diagnostics[robotsrules.Error], s.Diagnostics[robotsrules.Warning]
 		rec.Since, rec.Denied = s.Since.UTC(), s.Denied
 	}
@@ -64,9 +64,6 @@ const (
 	StatusLoaded  = "loaded"  // the last load went well
 	StatusFailing = "failing" // it did not
 )
-
-// Statuses are all statuses of a site.
-func Statuses() []string { return []string{StatusWaiting, StatusLoaded, StatusFailing} }
 
 // Status returns how the last load of the site ended.
 func (st *State) Status() string {
