@@ -124,30 +124,21 @@ func (a *App) refresh(ctx context.Context, host string) []refreshRecord {
 		policies *policies.Loader
 		asked    string
 	}
-	var (
-		mu    sync.Mutex // guards after
-		after = make(map[copyOf]refreshRecord)
-		begun = make(map[copyOf]bool)
-		wg    sync.WaitGroup
-	)
+	var wg sync.WaitGroup
+	after := make(map[copyOf]*refreshRecord)
 	hosts := slices.DeleteFunc(a.hosts(), func(st hostState) bool { return host != "" && st.Host != "" && st.Host != host })
 	for _, before := range hosts {
 		each := copyOf{before.policies, before.asked}
-		if begun[each] {
-			continue
-		}
-		begun[each] = true
-		wg.Go(func() {
-			rec := refreshed(ctx, before)
-			mu.Lock()
-			defer mu.Unlock()
+		if after[each] == nil {
+			rec := new(refreshRecord)
 			after[each] = rec
-		})
+			wg.Go(func() { *rec = refreshed(ctx, before) })
+		}
 	}
 	wg.Wait()
 	records := []refreshRecord{}
 	for _, st := range hosts {
-		rec := after[copyOf{st.policies, st.asked}]
+		rec := *after[copyOf{st.policies, st.asked}]
 		rec.Host = st.Host
 		if n := len(records); n > 0 && records[n-1].Host == rec.Host && records[n-1].Version == rec.Version && records[n-1].Failure == rec.Failure {
 			records[n-1].Changed = records[n-1].Changed || rec.Changed
