@@ -21,6 +21,9 @@ func BenchmarkTakeMeanwhile(b *testing.B) {
 	rand.Read(data)
 	server := redistest.Start(b)
 	store, c := open(b, server.URL(), redis.Options{Timeout: time.Second}), client(b, server)
+	if err := c.Set(b.Context(), "x", data, time.Hour).Err(); err != nil {
+		b.Fatal(err) // what GET reads, also where SET is cut short
+	}
 	publish := func(ctx context.Context) error { return store.Publish(ctx, "a", data, time.Hour) }
 	for _, meanwhile := range []struct {
 		name string
