@@ -8,6 +8,7 @@ require (
 	github.com/caddy-robots/caddy-robots v0.0.0-00010101000000-000000000000
 	github.com/caddyserver/caddy/v2 v2.11.9
 	github.com/go-redis/redis_rate/v10 v10.0.1
+	github.com/jimsmart/grobotstxt v1.0.3
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/temoto/robotstxt v1.1.2
 	golang.org/x/time v0.16.0
