@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -153,15 +152,9 @@ func newRequest(method, target, userAgent string) *http.Request {
 		r.Header.Del("User-Agent")
 	}
 	r.RemoteAddr = "203.0.113.7:4711"
-	r = overConnection(r)
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "203.0.113.7")
 	return r
-}
-
-// overConnection is r as net/http hands it on, with the address where it came in.
-func overConnection(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{Port: 80})))
 }
 
 // ask sends a request through the handler and returns its answer. A refusal that is left
@@ -389,7 +382,6 @@ func TestClientsWithoutANameArePacedByAddress(t *testing.T) {
 	}{{"198.51.100.1:1", 200}, {"198.51.100.2:1", 200}, {"198.51.100.1:2", 429}} {
 		r := httptest.NewRequest("GET", "http://site.example/", nil)
 		r.RemoteAddr = step.address
-		r = overConnection(r)
 		r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 		if got := th.do(r).Code; got != step.want {
 			t.Errorf("%s: got %d, want %d", step.address, got, step.want)

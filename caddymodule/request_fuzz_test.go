@@ -85,7 +85,6 @@ func received(target, host, agent string) (*http.Request, bool) {
 // prepared is a request as Caddy's server hands it on.
 func prepared(r *http.Request) *http.Request {
 	r.RemoteAddr = "203.0.113.7:4711"
-	r = overConnection(r)
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "203.0.113.7")
 	return r

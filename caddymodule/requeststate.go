@@ -14,6 +14,10 @@ type exchange struct {
 	state   requestState
 	request enforce.Request
 	verdict enforce.Verdict
+
+	// Caddy itself asks, while it answers another request, as httpInclude of templates does with the
+	// headers of the client: it is part of that answer, which has been judged.
+	internal bool
 }
 
 // requestState is what Caddy keeps of one request for all handlers that it meets. The variables

@@ -39,7 +39,7 @@ func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddy
 	if h.settings.serve && x.request.Path == policies.Path {
 		next = serving{h, x.request.Host, next}
 	}
-	if x.request.IsChallenge() || !cameFromClient(r) {
+	if x.request.IsChallenge() || x.internal {
 		return next.ServeHTTP(w, r)
 	}
 	x.verdict = h.engine.Decide(r.Context(), &x.request, who)
@@ -86,6 +86,7 @@ func (h *Handler) fill(x *exchange, sent string) {
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
 		u, target = original.URL, original.RequestURI
 	}
+	x.internal = target == "" // which no request line is
 	if !strings.HasPrefix(target, "/") {
 		target = u.RequestURI() // absolute-form, or a request made in a test
 	}
@@ -151,13 +152,6 @@ func (h *Handler) learnServer(r *http.Request) {
 	o := policies.Origin{Server: server, Name: server.Name(), TLS: r.TLS}
 	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	h.policies.LearnServer(o)
-}
-
-// cameFromClient reports whether r came over a connection. What Caddy itself asks for while it
-// answers another request, as httpInclude of templates does with the headers of the client, came over
-// none: it is part of that answer, which has been judged.
-func cameFromClient(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) != nil || r.Context().Value(http.ServerContextKey) != nil
 }
 
 // isOwnFetch reports whether r is a request that this module makes itself, through the server or

@@ -16,16 +16,18 @@ import (
 // the page, and is part of its answer.
 func TestWhatAPageIncludesIsNotJudged(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/page.html", `<p>{{httpInclude "/parts/news.html"}} {{httpInclude "/robots.txt"}}</p>`)
+	write(t, root+"/page.html", `<p>{{httpInclude "/parts/news.html"}} {{httpInclude "/latest"}} {{httpInclude "/robots.txt"}}</p>`)
 	write(t, root+"/outer.html", `<p>{{httpInclude "/page.html"}}</p>`)
 	write(t, root+"/parts/news.html", "news")
 	c := start(t, `
 http://:{$PORT} {
 	root * {$ROOT}
+	rewrite /latest /parts/news.html
 	robots {
 		source text "User-agent: *
 Crawl-delay: 3600
 Disallow: /parts/
+Disallow: /latest
 "
 		serve
 		ban 3 in 1h for 1h
@@ -36,7 +38,7 @@ Disallow: /parts/
 `, map[string]string{"ROOT": root})
 	for path, agent := range map[string]string{"/page.html": "OneBot/1.0", "/outer.html": "OtherBot/1.0"} {
 		a := c.ask(t, request{path: path, agent: agent})
-		if a.status != 200 || !strings.Contains(a.body, "news") || !strings.Contains(a.body, "Crawl-delay: 3600") {
+		if a.status != 200 || !strings.Contains(a.body, "news news") || !strings.Contains(a.body, "Crawl-delay: 3600") {
 			t.Errorf("%s for a robot that obeys: got %d %q, want 200 with all that is included", path, a.status, a.body)
 		}
 		c.expect(t, "", path, agent, http.StatusTooManyRequests) // it is the robot's second request
