@@ -191,8 +191,9 @@ func (l *Loader) look(s *Site, now time.Time) *Policy {
 // held returns the site of a host, nil if there is none.
 func (l *Loader) held(host string) *Site {
 	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.sites[host]
+	s := l.sites[host]
+	l.mu.RUnlock()
+	return s
 }
 
 // site returns the site of a host, made if need be.
