@@ -15,8 +15,8 @@ import (
 
 // ServeHTTP passes people on, which is most of what it does, and has the others judged.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if !h.policies.KnowsServer() {
-		h.learnServer(r)
+	if h.policies.WantsRequests() {
+		next = h.watch(r, next)
 	}
 	sent, several := userAgent(r)
 	who := h.app.crawlers.Identify(sent)

@@ -27,6 +27,9 @@ type Document struct {
 	Since    time.Time     // when this text was answered first
 
 	foreign bool // the site redirected to another host, which answered
+
+	refused       refusal // how far the site refuses its robots.txt
+	refusedStatus int     // what our own fetch was answered, where the text is what a visitor is
 }
 
 // isKnown reports whether a source has given the document, which may be nil.

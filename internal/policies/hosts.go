@@ -58,6 +58,8 @@ type record struct {
 	network    atomic.Uint64 // who did
 	secondSeen atomic.Bool   // another network did, too
 
+	visitor atomic.Pointer[Visitor] // as whom a robots.txt is asked for that is refused to us; nil: nobody is known
+
 	// The rest is guarded by hosts.mu.
 	sites     []*Site // of the loaders that have the host
 	documents []keyed[*Document]
@@ -242,6 +244,7 @@ func (h *hosts) forget(r *record) {
 	for _, s := range r.sites {
 		h.hold(&s.held, nil)
 		s.gone.Store(true)
+		s.want(false)
 		s.loader.mu.Lock()
 		delete(s.loader.sites, s.host)
 		s.loader.mu.Unlock()

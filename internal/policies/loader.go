@@ -50,6 +50,7 @@ type Loader struct {
 	sites  map[string]*Site // by host
 	closed bool             // guarded by hosts.mu
 	origin atomic.Pointer[Origin]
+	wants  atomic.Int64 // how much there is to learn from requests: the server, and a visitor for each site that wants one
 
 	// life ends with the handler and takes the refreshes in flight with it.
 	life context.Context
@@ -72,6 +73,7 @@ func New(c *Cache, cfg Config) *Loader {
 		perHost: slices.ContainsFunc(cfg.Sources, Source.perHost),
 		sites:   make(map[string]*Site),
 	}
+	l.wants.Store(1)
 	if cfg.Storage != nil {
 		l.stored = storage.NewDocuments(storage.Sources, cfg.Storage, cfg.Log, cfg.Now)
 	}

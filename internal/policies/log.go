@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,6 +77,7 @@ func (l *Loader) report(s *Site, ended *Load, fresh bool) {
 		log = log.With(zap.String("host", s.host))
 	}
 	l.reportFailure(log, s, ended.Failure)
+	reportRefusal(log, s)
 	if ended.Status != 0 {
 		log = log.With(zap.Int("status", ended.Status), zap.String("user_agent", FetcherName))
 	}
@@ -127,6 +129,25 @@ func (l *Loader) reportFailure(log *zap.Logger, s *Site, failure error) {
 	case s.failed && !wasFailing:
 		log.Warn("robots.txt could not be loaded, and nothing of it was loaded before", zap.Error(failure),
 			zap.String("holds", l.holds(s)), zap.Duration("next_try", l.cfg.Refresh))
+	}
+}
+
+// reportRefusal says how far a site refuses its robots.txt, once until that is over.
+func reportRefusal(log *zap.Logger, s *Site) {
+	doc := s.documents[0] // there is no other source besides this site's own robots.txt
+	if doc == nil || doc.refused == s.refused {
+		return
+	}
+	s.refused = doc.refused
+	fields := []zap.Field{
+		zap.Int("status", cmp.Or(doc.refusedStatus, doc.Status)), zap.String("user_agent", FetcherName),
+		zap.String("instead", "let GET /robots.txt from 127.0.0.1 pass what refuses it, such as a firewall or a login"),
+	}
+	switch s.refused {
+	case refusedToUs:
+		log.Warn("robots.txt is refused to our own fetch; what a visitor is answered holds", fields...)
+	case refusedToAll:
+		log.Warn("robots.txt is refused, also as from a visitor whom the site has answered; nothing is disallowed by it", fields...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/proof/ipranges"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // ownFetchKey marks, in a request's context, a request that we put through our own server.
@@ -35,8 +37,9 @@ type Origin struct {
 	Local  net.Addr             // where it listens; nil if that is not known
 }
 
-// KnowsServer reports whether the loader knows the server it is part of. It costs one atomic load.
-func (l *Loader) KnowsServer() bool { return l.origin.Load() != nil }
+// WantsRequests reports whether the loader has something to learn from the requests that come: the
+// server that it is part of, or a visitor. It costs one atomic load.
+func (l *Loader) WantsRequests() bool { return l.wants.Load() != 0 }
 
 // LearnServer has the loader know the server it is part of, from a request. Only the first one
 // counts.
@@ -47,7 +50,9 @@ func (l *Loader) LearnServer(o Origin) {
 		state.HandshakeComplete = true
 		o.TLS = &state
 	}
-	l.origin.CompareAndSwap(nil, &o)
+	if l.origin.CompareAndSwap(nil, &o) {
+		l.wants.Add(-1)
+	}
 }
 
 // scheme is the origin's part of a URL.
@@ -82,18 +87,30 @@ func (o *Origin) connection(host string) *tls.ConnectionState {
 	return &state
 }
 
-// fetchOwn loads what this server answers to GET /robots.txt on a host. Redirects to the same
-// host go through the server again, others over HTTP to public addresses.
+// fetchOwn loads what this server answers to GET /robots.txt on a host.
 func (l *Loader) fetchOwn(ctx context.Context, s *Site, last *Document) (Document, error) {
 	o := l.origin.Load()
 	if o == nil {
 		return Document{}, errors.New("no request has come through a Caddy server yet")
 	}
+	doc, err := l.fetchAs(ctx, o, s, last, nil)
+	// The 1996 draft reads a refusal as "stay out", to which no text adds anything.
+	if err != nil || !doc.Forbidden || doc.foreign || l.cfg.Reading.Dialect == robotsrules.Draft1996 {
+		s.want(false)
+		return doc, err
+	}
+	return l.fetchAgain(ctx, o, s, last, doc)
+}
+
+// fetchAs loads what this server answers to GET /robots.txt on a host, from a connection of our own
+// or as from a visitor's. Redirects to the same host go through the server again, others over HTTP
+// to public addresses.
+func (l *Loader) fetchAs(ctx context.Context, o *Origin, s *Site, last *Document, from *Visitor) (Document, error) {
 	address := &url.URL{Scheme: o.scheme(), Host: o.authority(s.host), Path: Path}
 	seen := make(map[string]bool, maxRedirects)
 	for hops := maxRedirects; ; hops-- {
 		seen[address.String()] = true
-		a, err := l.throughServer(ctx, o, address, s, last)
+		a, err := l.throughServer(ctx, o, address, s, last, from)
 		if err != nil {
 			return Document{}, err
 		}
@@ -129,7 +146,9 @@ func (l *Loader) fetchElsewhere(ctx context.Context, address *url.URL, hops int,
 
 // throughServer puts a GET for address through the server and waits for the answer, no longer
 // than ctx. A handler that does not heed ctx is left to end on its own.
-func (l *Loader) throughServer(ctx context.Context, o *Origin, address *url.URL, s *Site, last *Document) (answer, error) {
+func (l *Loader) throughServer(
+	ctx context.Context, o *Origin, address *url.URL, s *Site, last *Document, from *Visitor,
+) (answer, error) {
 	if s.running.Load() > 0 {
 		return answer{}, errors.New("the load before this one still hangs")
 	}
@@ -146,6 +165,10 @@ func (l *Loader) throughServer(ctx context.Context, o *Origin, address *url.URL,
 	setHeaders(req, last)
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
+	if from != nil {
+		req.RemoteAddr = from.Peer
+		maps.Copy(req.Header, from.Header)
+	}
 	if s.host == "" {
 		req.Proto, req.ProtoMinor = "HTTP/1.0", 0
 	}

@@ -19,12 +19,14 @@ type Site struct {
 	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
 	last    atomic.Pointer[outcome]       // of the last load; nil before there was one
 	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
+	wants   atomic.Bool                   // a visitor, as whom to ask for a robots.txt that is refused to us
 
 	// Only the load in progress touches these.
 	documents []*Document // the last good one of each source
 	compiled  []*Document // those that the current rules were made of
 	failed    bool        // the last load did not go well, and the log says so
 	failures  int         // loads that failed before any went well
+	refused   refusal     // what the log says of refusals of robots.txt
 
 	pinned atomic.Bool                // the config names it
 	again  atomic.Pointer[time.Timer] // has it loaded again; nil: nothing does
