@@ -31,8 +31,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // serveClient judges a client that may be bound, and passes it on or refuses it.
 func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, sent string, who *crawler.Identity) error {
-	if sent == policies.FetcherName && h.isOwnFetch(r) {
-		return next.ServeHTTP(w, r)
+	if sent == policies.FetcherName {
+		mark := h.app.policies.Mark(r.Header.Get(policies.MarkHeader))
+		if policies.IsOwnFetch(r.Context()) || mark.Covers(r.URL.Path) {
+			return serveOwnFetch(w, r, next, mark)
+		}
 	}
 	x := exchange{r: r, state: stateOf(r)}
 	h.fill(&x, sent)
@@ -154,15 +157,19 @@ func (h *Handler) learnServer(r *http.Request) {
 	h.policies.LearnServer(o)
 }
 
-// isOwnFetch reports whether r is a request that this module makes itself, through the server or
-// over HTTP. It is never judged: a robots.txt that stands behind a redirect would wait for
+// serveOwnFetch passes on a request that this module makes itself, through the server or over HTTP,
+// with its mark. It is never judged: a robots.txt that stands behind a redirect would wait for
 // itself. Nor does it stand in the access log, which is about visitors.
-func (h *Handler) isOwnFetch(r *http.Request) bool {
-	if !policies.IsOwnFetch(r.Context()) && !h.app.policies.IsMark(r.Header.Get(policies.MarkHeader)) {
-		return false
-	}
+func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, mark *policies.Mark) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
-	return true
+	if mark == nil {
+		return next.ServeHTTP(w, r)
+	}
+	if err := mark.Enter(); err != nil {
+		return caddyhttp.Error(http.StatusLoopDetected, err)
+	}
+	defer mark.Leave()
+	return next.ServeHTTP(w, r)
 }
 
 // userAgent returns the first User-Agent header of r, "" if there is none, and whether there are

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"cmp"
-	"crypto/rand"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -25,9 +24,9 @@ type Cache struct {
 	strangers *pool // and of all others
 	gentle    gentle
 
-	// marks are those of our own loads over HTTP that are under way. Each is good for one
-	// load, as it is shown to other servers; one that a proxy brings back here may reach
-	// several sites.
+	// marks are those of our own requests for robots.txt that are under way, by their text. Each is
+	// good for one load, as it is shown to other servers; one that a proxy brings back here may
+	// reach several sites.
 	marks sync.Map
 }
 
@@ -56,20 +55,6 @@ func (c *Cache) Held() Held {
 	c.hosts.mu.Lock()
 	defer c.hosts.mu.Unlock()
 	return Held{Hosts: len(c.hosts.byKey), Texts: len(c.hosts.texts), Bytes: c.hosts.weight}
-}
-
-// mark returns a new mark, and what ends it.
-func (c *Cache) mark() (mark string, end func()) {
-	mark = rand.Text()
-	c.marks.Store(mark, struct{}{})
-	return mark, func() { c.marks.Delete(mark) }
-}
-
-// IsMark reports whether text, the value of a [MarkHeader], is the mark of a fetch of this process
-// that is under way.
-func (c *Cache) IsMark(text string) bool {
-	_, ok := c.marks.Load(text)
-	return ok
 }
 
 // isPublic reports whether an address is one of the public internet.

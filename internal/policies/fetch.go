@@ -25,9 +25,6 @@ const (
 	// FetcherName is the User-Agent of our own requests.
 	FetcherName = "caddy-robots-fetcher (reads robots.txt for this site)"
 
-	// MarkHeader carries a mark on our own requests over HTTP: [Cache.IsMark] knows it.
-	MarkHeader = "Caddy-Robots-Fetch"
-
 	// maxRedirects is how many redirects a load follows (RFC 9309, section 2.3.1.2).
 	maxRedirects = 5
 )
@@ -62,16 +59,19 @@ func (c *Cache) fetch(
 	ctx context.Context, client *http.Client, address string, limit, hops int, last *Document, now time.Time,
 ) (Document, error) {
 	// By the mark we know our own request, should the address lead back to this server.
-	mark, end := c.mark()
-	defer end()
+	mark := c.newMark(false)
+	defer c.end(mark)
 	for ; ; hops-- {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return Document{}, err
 		}
 		setHeaders(req, last)
-		req.Header.Set(MarkHeader, mark)
+		req.Header.Set(MarkHeader, mark.text)
 		a, err := roundTrip(client, req, limit)
+		if err == nil {
+			err = mark.check(a)
+		}
 		if err != nil {
 			return Document{}, err
 		}

@@ -44,6 +44,9 @@ func (l *Loader) WantsRequests() bool { return l.wants.Load() != 0 }
 // LearnServer has the loader know the server it is part of, from a request. Only the first one
 // counts.
 func (l *Loader) LearnServer(o Origin) {
+	if l.origin.Load() != nil {
+		return
+	}
 	if o.TLS != nil {
 		state := *o.TLS
 		state.PeerCertificates, state.VerifiedChains = nil, nil // the visitor's, not ours
@@ -163,6 +166,8 @@ func (l *Loader) throughServer(
 	u := *address // not all that can be a Host header can be read as part of a URL
 	req.URL, req.Host = &u, u.Host
 	setHeaders(req, last)
+	mark := l.cache.newMark(true)
+	req.Header.Set(MarkHeader, mark.text)
 	req.RequestURI = address.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	if from != nil {
@@ -182,11 +187,12 @@ func (l *Loader) throughServer(
 	go func() {
 		a := rec.serve(o.Server, req)
 		s.running.Add(-1)
+		l.cache.end(mark)
 		done <- a
 	}()
 	select {
 	case a := <-done:
-		return a, nil
+		return a, mark.check(a)
 	case <-ctx.Done():
 		return answer{}, fmt.Errorf("no whole answer within %s: %w", LoadTimeout, context.Cause(ctx))
 	}

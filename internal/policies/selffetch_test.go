@@ -25,7 +25,7 @@ func TestARedirectToAnotherHostGoesOverHTTP(t *testing.T) {
 	var agent string
 	var marked bool
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		agent, marked = r.UserAgent(), ts.cache.IsMark(r.Header.Get(MarkHeader))
+		agent, marked = r.UserAgent(), ts.cache.Mark(r.Header.Get(MarkHeader)).Covers("/")
 		_, _ = io.WriteString(w, closedSite)
 	}))
 	defer elsewhere.Close()

@@ -149,7 +149,7 @@ func TestNothingButTheAddressOfAVisitorIsShown(t *testing.T) {
 		ts.loadNow()
 		ts.meet(t, true)
 		for name := range sent {
-			if !strings.Contains("User-Agent Accept X-Forwarded-For If-None-Match If-Modified-Since", name) {
+			if !strings.Contains("User-Agent Accept X-Forwarded-For If-None-Match If-Modified-Since "+MarkHeader, name) {
 				t.Errorf("shown: %s", name)
 			}
 		}
