@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/internal/storage"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 func init() {
@@ -188,7 +189,7 @@ func (a adminAPI) evidence(w http.ResponseWriter, r *http.Request) error {
 	}
 	q, err := readQuery(r.URL.Query(), "json")
 	if err == nil && q.format != "json" && q.format != "csv" {
-		err = unknown(q.format, "format json or csv")
+		err = robotsrules.UnknownWord(q.format, "format json or csv")
 	}
 	if err != nil {
 		return apiError(http.StatusBadRequest, err.Error())

@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/dustin/go-humanize"
 
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/proof"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
@@ -202,7 +205,7 @@ func unknownOption(d *caddyfile.Dispenser, name string) error {
 // unrecognized is the error for an option that is none of these of a directive.
 func unrecognized(d *caddyfile.Dispenser, directive, name string, options ...string) error {
 	list := "the options are "
-	if meant := robotsrules.Closest(name, options, 2); meant != "" {
+	if meant := robotsrules.Meant(name, options); meant != "" {
 		list = "did you mean " + meant + "? The options are "
 	}
 	return d.Errf("unrecognized %s option %q; %s%s", directive, name, list, strings.Join(options, ", "))
@@ -282,12 +285,12 @@ func parseSource(h *Handler, d *caddyfile.Dispenser) error {
 	case "text":
 		src.Text = value
 	default:
-		return d.Errf("source: %q is unknown; write file, url or text", kind)
+		return d.WrapErr(fmt.Errorf("source: %w", robotsrules.UnknownWord(kind, "file, url or text")))
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		switch {
 		case d.Val() != "only_disallow_all":
-			return d.Errf("source %s: %q is unknown; write only_disallow_all", kind, d.Val())
+			return d.WrapErr(fmt.Errorf("source %s: %w", kind, robotsrules.UnknownWord(d.Val(), "only_disallow_all")))
 		case d.CountRemainingArgs() > 0:
 			return d.Err("only_disallow_all takes no value")
 		}
@@ -320,7 +323,13 @@ func parseVerify(h *Handler, d *caddyfile.Dispenser) error {
 	case len(values) > 2 && values[1] == "signature":
 		h.Verify.Claims = append(h.Verify.Claims, proof.Claim{Token: values[0], Signers: values[2:]})
 	default:
-		return d.Err("verify: write verify known, verify signature [<host|url>...], verify <token> dns <suffix>..., " +
+		question := ""
+		for _, word := range values[:min(2, len(values))] {
+			if meant := robotsrules.Meant(word, []string{"known", "signature", "dns", "ranges"}); meant != "" {
+				question = "did you mean " + meant + "? Write "
+			}
+		}
+		return d.Err("verify: " + cmp.Or(question, "write ") + "verify known, verify signature [<host|url>...], verify <token> dns <suffix>..., " +
 			"verify <token> ranges <CIDR|file|url>... or verify <token> signature <host|url>...")
 	}
 	if err := h.Verify.check(h.Impostors); err != nil {
@@ -360,7 +369,11 @@ func parseMaxSize(h *Handler, d *caddyfile.Dispenser) error {
 
 // parseDisallowed reads one word, or pace and a rate.
 func parseDisallowed(h *Handler, d *caddyfile.Dispenser) error {
-	if values := d.RemainingArgs(); len(values) == 2 && values[0] == "pace" {
+	values := d.RemainingArgs()
+	if err := checkAction("disallowed", values, disallowedWords, listDisallowed); err != nil {
+		return d.WrapErr(err)
+	}
+	if len(values) == 2 && values[0] == "pace" {
 		h.Disallowed, h.DisallowedPace = values[0], values[1]
 		return nil
 	} else if len(values) == 1 && values[0] != "pace" {
@@ -373,6 +386,9 @@ func parseDisallowed(h *Handler, d *caddyfile.Dispenser) error {
 // parseTooFast reads one word, or wait and a duration.
 func parseTooFast(h *Handler, d *caddyfile.Dispenser) error {
 	values := d.RemainingArgs()
+	if err := checkAction("too_fast", values, tooFastWords, listTooFast); err != nil {
+		return d.WrapErr(err)
+	}
 	if len(values) == 1 && values[0] != "wait" {
 		h.TooFast = values[0]
 		return nil
@@ -382,6 +398,12 @@ func parseTooFast(h *Handler, d *caddyfile.Dispenser) error {
 		return readDuration(d, "too_fast wait", values[1], &h.MaxWait, "10s")
 	}
 	return d.Err("too_fast: write refuse, observe, or wait and a duration, such as too_fast wait 10s")
+}
+
+// checkAction returns an error if the first value of an option is none of its words.
+func checkAction(option string, values []string, words map[string]enforce.Action, list string) error {
+	var action enforce.Action
+	return chooseWord(&action, option, strings.Join(values[:min(1, len(values))], ""), words, list)
 }
 
 func parseBan(h *Handler, d *caddyfile.Dispenser) error {

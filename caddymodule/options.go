@@ -286,7 +286,7 @@ func choose[T any](v *T, option, word string, parse func(string) (T, error), lis
 	}
 	parsed, err := parse(word)
 	if err != nil {
-		return fmt.Errorf("%s: %w", option, unknown(word, list))
+		return fmt.Errorf("%s: %w", option, robotsrules.UnknownWord(word, list))
 	}
 	*v = parsed
 	return nil
@@ -314,11 +314,7 @@ func chooseRate(v *robotsrules.Rate, option, text string) error {
 func oneOf[T any](word string, words map[string]T, list string) (T, error) {
 	v, ok := words[strings.ToLower(word)]
 	if !ok {
-		return v, unknown(word, list)
+		return v, robotsrules.UnknownWord(word, list)
 	}
 	return v, nil
-}
-
-func unknown(word, list string) error {
-	return fmt.Errorf("%q is unknown; write %s", word, list)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // reporter answers requests for what robots did: at the robots_report directive and at the
@@ -46,14 +47,14 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 		field := fields[name]
 		switch {
 		case field == nil:
-			return q, fmt.Errorf("parameter %q is unknown; write site, robot, class, standing or format", name)
+			return q, fmt.Errorf("parameter %w", robotsrules.UnknownWord(name, "site, robot, class, standing or format"))
 		case len(values) > 1:
 			return q, fmt.Errorf("parameter %q is there %d times; write it once", name, len(values))
 		}
 		*field = values[0]
 	}
 	if formats[q.format] == "" {
-		return q, fmt.Errorf("format %q is unknown; write html, json, csv or evidence.csv", q.format)
+		return q, fmt.Errorf("format %w", robotsrules.UnknownWord(q.format, "html, json, csv or evidence.csv"))
 	}
 	return q, q.Check()
 }

@@ -1,6 +1,35 @@
 package robotsrules
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// UnknownWord returns the error for a word that is none of those of a list, such as "refuse,
+// observe or wait <duration>". It says which one may be meant.
+func UnknownWord(word, list string) error {
+	known := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
+	known = slices.DeleteFunc(known, func(k string) bool { return k == "or" || k[0] == '<' })
+	if meant := Meant(word, known); meant != "" {
+		return fmt.Errorf("%q is unknown; did you mean %s? Write %s", word, meant, list)
+	}
+	return fmt.Errorf("%q is unknown; write %s", word, list)
+}
+
+// Meant returns the one of the known words that may be meant by word, which is none of them: the
+// closest, or the only one that it is a part of. It returns "" for none.
+func Meant(word string, known []string) string {
+	bare := bareWord(word)
+	if closest := Closest(word, known, 2); closest != "" || len(bare) < 3 {
+		return closest
+	}
+	parts := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.Contains(bareWord(k), bare) })
+	if len(parts) != 1 || strings.EqualFold(parts[0], word) {
+		return ""
+	}
+	return parts[0]
+}
 
 // Closest returns the one of the known words that somebody may have meant who wrote word: one that
 // at most so many slips of the pen lead to (a letter too many, too few, wrong, or two exchanged),

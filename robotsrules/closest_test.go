@@ -26,3 +26,20 @@ func TestClosest(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownWord(t *testing.T) {
+	const list = "refuse, observe or wait <duration>"
+	for word, want := range map[string]string{
+		"refuze":   `"refuze" is unknown; did you mean refuse? Write ` + list,
+		"obs":      `"obs" is unknown; did you mean observe? Write ` + list, // the only one that it is a part of
+		"se":       `"se" is unknown; write ` + list,
+		"duration": `"duration" is unknown; write ` + list,
+		"or":       `"or" is unknown; write ` + list,
+		"":         `"" is unknown; write ` + list,
+		"served":   `"served" is unknown; write ` + list,
+	} {
+		if got := robotsrules.UnknownWord(word, list).Error(); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}

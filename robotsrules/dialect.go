@@ -26,7 +26,7 @@ func ParseDialect(name string) (Dialect, error) {
 	if i := slices.Index(dialectNames[:], name); i >= 0 {
 		return Dialect(i), nil
 	}
-	return RFC9309, fmt.Errorf("unknown dialect %q: it is rfc9309, draft1996 or norobots1994", name)
+	return RFC9309, fmt.Errorf("dialect: %w", UnknownWord(name, "rfc9309, draft1996 or norobots1994"))
 }
 
 // String returns the name that ParseDialect reads.
@@ -59,7 +59,7 @@ func ParseMatch(name string) (Match, error) {
 	if i := slices.Index(matchNames[:], name); i >= 0 {
 		return Match(i), nil
 	}
-	return MatchSubstring, fmt.Errorf("unknown match %q: it is substring or token", name)
+	return MatchSubstring, fmt.Errorf("match: %w", UnknownWord(name, "substring or token"))
 }
 
 // String returns the name that ParseMatch reads.

@@ -29,7 +29,7 @@ func (f *format) addFlags(cmd *cobra.Command, each string) {
 // check returns an error for a word that is unknown, and takes --json in.
 func (f *format) check() error {
 	if !slices.Contains(formats, f.name) {
-		return fmt.Errorf("format: %q is unknown; write text, json or github", f.name)
+		return fmt.Errorf("format: %w", robotsrules.UnknownWord(f.name, "text, json or github"))
 	}
 	if f.asJSON {
 		f.name = "json"
@@ -55,8 +55,8 @@ var (
 
 // didYouMean returns a question about the known word that somebody may have meant, "" for none.
 func didYouMean(word string, known []string) string {
-	if closest := robotsrules.Closest(word, known, 2); closest != "" {
-		return fmt.Sprintf("; did you mean %q?", closest)
+	if meant := robotsrules.Meant(word, known); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return ""
 }

@@ -53,13 +53,7 @@ func addPlaceFlag(cmd *cobra.Command, place *string) {
 // prepare takes in what the flags say, or returns an error for a word that is unknown.
 func (rd *reader) prepare() error {
 	dialect, noDialect := robotsrules.ParseDialect(cmp.Or(rd.dialectFlag, dialects[0]))
-	if noDialect != nil {
-		noDialect = fmt.Errorf("dialect: %q is unknown; write rfc9309, draft1996 or norobots1994", rd.dialectFlag)
-	}
 	match, noMatch := robotsrules.ParseMatch(cmp.Or(rd.matchFlag, matches[0]))
-	if noMatch != nil {
-		noMatch = fmt.Errorf("match: %q is unknown; write substring or token", rd.matchFlag)
-	}
 	rd.texts = policies.NewCache()
 	rd.options = robotsrules.Options{Dialect: dialect, MaxBytes: robotsrules.DefaultMaxBytes}
 	rd.match = match
