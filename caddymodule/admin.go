@@ -1,12 +1,13 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
-	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
 	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -30,9 +30,12 @@ func init() {
 //	DELETE /robots/trapped?address=<address>  lets the clients of an address go
 //	GET    /robots/bans                       who is banned, why and until when
 //	DELETE /robots/bans?robot=<name>&address=<address>&site=<host>
-//	                                          lifts the bans that fit all of what is given
+//	                                          lifts the bans that fit all of what is given, or
+//	                                          with ?all=true all, and answers with them
 //	GET    /robots/sites                      the sites whose robots.txt is enforced
 //	GET    /robots/sites/<host>               one of them, with the text and what is wrong in it
+//	GET    /robots/status                     how this Caddy is
+//	POST   /robots/observe?set=on|off         whether anybody is refused, on all sites
 //	POST   /robots/refresh                    loads robots.txt again, of all or of one ?host=
 //	GET    /robots/report                     what robots did, as a page
 //	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
@@ -57,6 +60,8 @@ func (a adminAPI) Routes() []caddy.AdminRoute {
 		{Pattern: "/robots/bans", Handler: caddy.AdminHandlerFunc(a.bans)},
 		{Pattern: "/robots/sites", Handler: caddy.AdminHandlerFunc(a.sites)},
 		{Pattern: "/robots/sites/", Handler: caddy.AdminHandlerFunc(a.sites)},
+		{Pattern: "/robots/status", Handler: caddy.AdminHandlerFunc(a.status)},
+		{Pattern: "/robots/observe", Handler: caddy.AdminHandlerFunc(a.observe)},
 		{Pattern: "/robots/refresh", Handler: caddy.AdminHandlerFunc(a.refresh)},
 		{Pattern: "/robots/report", Handler: caddy.AdminHandlerFunc(a.report("html"))},
 		{Pattern: "/robots/robots", Handler: caddy.AdminHandlerFunc(a.report("json"))},
@@ -99,42 +104,43 @@ func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodDelete:
 		query := r.URL.Query()
 		robot, address, site := query.Get("robot"), query.Get("address"), query.Get("site")
-		if robot == "" && address == "" && site == "" {
-			return apiError(http.StatusBadRequest, "which ban? Write DELETE /robots/bans?robot=<name>, address=<address> or site=<host>, or several of them")
+		if all := query.Get("all") == "true"; all == (robot+address+site != "") {
+			return apiError(http.StatusBadRequest, "which ban? Write DELETE /robots/bans?robot=<name>, address=<address> or site=<host>, or several of them; or all=true alone")
 		}
-		lifted := 0
-		var errs []error
-		for _, rec := range records {
-			if fits(robot, rec.Robot) && (address == "" || enforce.IsOf(rec.Address, plainAddress(address))) && fits(site, rec.Site) {
-				lifted++
-				errs = append(errs, app.lift(r.Context(), rec.Ban()))
-			}
-		}
-		if lifted == 0 {
+		records = slices.DeleteFunc(records, func(rec storage.BanRecord) bool {
+			return !fits(robot, rec.Robot) || address != "" && !enforce.IsOf(rec.Address, plainAddress(address)) || !fits(site, rec.Site)
+		})
+		if len(records) == 0 {
 			return apiError(http.StatusNotFound, "no ban fits that")
 		}
-		if err := errors.Join(errs...); err != nil {
-			return apiError(http.StatusBadGateway, err.Error())
+		ctx, cancel := context.WithTimeout(r.Context(), liftTime)
+		defer cancel()
+		if failed, err := app.lift(ctx, records); err != nil {
+			return apiError(http.StatusBadGateway, fmt.Sprintf("%v (%d of %d)", err, failed, len(records)))
 		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return writeJSON(w, records)
 	}
 	w.Header().Set("Allow", "GET, DELETE")
 	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lifts")
 }
 
-// liftTime bounds how long the admin API waits for a fleet to be told of a lifted ban.
+// liftTime bounds how long the admin API waits for a fleet to be told of lifted bans.
 const liftTime = 5 * time.Second
 
-// lift ends a ban on this Caddy, and on its fleet.
-func (a *App) lift(ctx context.Context, b ratelimit.Ban) (err error) {
-	if a.fleet != nil {
-		ctx, cancel := context.WithTimeout(ctx, liftTime)
-		defer cancel()
-		err = a.fleet.Limiter.Lift(ctx, b)
+// lift ends bans on this Caddy, and on its fleet: with an error not all of them, and failed is how
+// many are left there.
+func (a *App) lift(ctx context.Context, bans []storage.BanRecord) (failed int, first error) {
+	for _, rec := range bans {
+		b := rec.Ban()
+		if a.fleet != nil {
+			if err := a.fleet.Limiter.Lift(ctx, b); err != nil {
+				first = cmp.Or(first, err)
+				failed++
+			}
+		}
+		a.memory.Bans().Lift(b.Key, b.Address)
 	}
-	a.memory.Bans().Lift(b.Key, b.Address)
-	return err
+	return failed, first
 }
 
 // writeJSON answers with v as JSON.

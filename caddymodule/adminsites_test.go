@@ -100,6 +100,13 @@ func TestTheAdminAPIIsAskedSensibly(t *testing.T) {
 		"GET /robots/evidence?standing=perhaps":    400,
 		"GET /robots/report?format=pdf":            400,
 		"DELETE /robots/bans":                      400,
+		"DELETE /robots/bans?all=true&site=x":      400,
+		"DELETE /robots/bans?all=true":             404,
+		"POST /robots/status":                      405,
+		"GET /robots/observe":                      405,
+		"POST /robots/observe":                     400,
+		"POST /robots/observe?set=perhaps":         400,
+		"POST /robots/observe?set=on&set=off":      400,
 		"DELETE /robots/trapped":                   400,
 		"DELETE /robots/trapped?address=192.0.2.1": 404,
 	} {

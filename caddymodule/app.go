@@ -69,6 +69,8 @@ type App struct {
 	sampledLog *zap.Logger // the one sampler of all handlers: each takes 448 KiB
 	events     *caddyevents.App
 
+	observing atomic.Bool // nobody is refused, whatever the config says: POST /robots/observe
+
 	readers chan struct{} // has room for as many readers of robots.txt as may be checked at a time
 	started started
 	keep    struct{ ledger, bans sync.Once }

@@ -220,7 +220,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	sites := &siteIndex{handler: h, app: h.app, server: server, now: h.now}
 	h.observers = &observers{
 		app: h.app, ctx: ctx, log: h.log, now: h.now, sites: sites,
-		onlyObserve: h.Observe, wholeAddresses: h.WholeAddresses,
+		wholeAddresses: h.WholeAddresses,
 	}
 	h.policies = policies.New(h.app.policies, policies.Config{
 		Sources: h.Sources, Reading: h.settings.reading, Match: h.settings.match, Refresh: h.settings.refresh,
@@ -230,7 +230,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.leave = append(h.leave, h.app.add(sites))
 	h.engine = &enforce.Engine{
 		Options: h.settings.Options, Policies: h.policies, Origins: h, Limiter: h.app.limiter, Bans: h.app.memory.Bans(),
-		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger,
+		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger, Observing: &h.app.observing,
 	}
 	if h.Verify != nil {
 		h.prover = h.newProver(background)

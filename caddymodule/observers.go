@@ -27,7 +27,6 @@ type observers struct {
 	log            *zap.Logger   // sampled
 	now            func() time.Time
 	sites          *siteIndex
-	onlyObserve    bool // nothing is refused
 	wholeAddresses bool
 
 	sampler ratelimit.Sampler // of events
@@ -99,7 +98,7 @@ func (o *observers) tell(x *exchange) {
 // tellBan tells the log of a ban that a request has brought about.
 func (o *observers) tellBan(v *enforce.Verdict) {
 	message := "robot banned"
-	if o.onlyObserve {
+	if v.Observed {
 		message = "robot observed, not banned"
 	}
 	ban := v.NewBan

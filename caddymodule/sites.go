@@ -140,7 +140,7 @@ func (a *App) metricsState() metrics.State {
 	rows, _ := a.ledger.Rows()
 	s := metrics.State{
 		Policies: make(map[string]*metrics.Figures), Shares: make(map[string]bool),
-		Bans: a.memory.Bans().Len(time.Now()), Held: a.queue.Len(),
+		Bans: a.memory.Bans().Len(time.Now()), Held: a.queue.Len(), Observing: a.observing.Load(),
 		Caches: map[string]int{
 			"user_agents": a.crawlers.Len(), "hosts": hosts, "robots_txt": a.policies.Held().Texts, "paces": a.memory.Len(),
 			"trapped": a.traps.Len(), "ledger_rows": rows, "addresses": a.dns.Len(),

@@ -51,7 +51,7 @@ func (e *Engine) offender(ctx context.Context, r *Request, v *Verdict) (key rate
 // ban notes that the client is banned.
 func (e *Engine) ban(v *Verdict, ban *ratelimit.Ban, left time.Duration) {
 	v.Line, v.Rule, v.Until, v.RetryAfter = ban.Line, ban.Rule, ban.Until, left
-	v.against(&e.Options, Banned, Refuse)
+	v.against(Banned, Refuse)
 }
 
 // countOffence counts a disobedient request towards a ban.

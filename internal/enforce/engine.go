@@ -3,6 +3,7 @@ package enforce
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -22,6 +23,8 @@ type Engine struct {
 	Traps    *Traps          // who was caught; needed where Options.Trap is set
 	Queue    Queue           // nil: no request is held
 	Readers  Readers         // needed where Options.Grace is set
+
+	Observing *atomic.Bool // while it is true, Options.Observe is on; nil: it never is
 
 	disguised disguised // robots by treat_as_robot
 }
@@ -139,6 +142,7 @@ func waits(c crawler.Class) bool { return c == crawler.Robot || c == crawler.Uns
 
 // judge asks who the client really is, what it was told, and whether it keeps the pace.
 func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
+	v.Observed = e.Observe || e.Observing != nil && e.Observing.Load() // once, as it may change meanwhile
 	policy := e.policyFor(ctx, r, waits(v.Who.Class))
 	v.Version = policy.Version
 	canClaim := v.Who.Class == crawler.Robot || v.Who.Class == crawler.Service
@@ -159,14 +163,14 @@ func (e *Engine) judge(ctx context.Context, r *Request, v *Verdict) {
 	lies := v.Proof.Standing == Impostor && e.Impostors != ImpostorsUnnamed && !e.isExempt(ctx, r)
 	if lies && e.Impostors == ImpostorsRefuse {
 		if !e.isBanned(ctx, r, v) {
-			v.against(&e.Options, Forged, Refuse)
+			v.against(Forged, Refuse)
 			e.countOffence(ctx, r, v)
 		}
 		return
 	}
 	e.decideByRules(ctx, r, policy, v)
 	if lies && v.Kind == Allowed {
-		v.against(&e.Options, Forged, Observe)
+		v.against(Forged, Observe)
 	}
 }
 
@@ -256,11 +260,11 @@ func decide(binding *robotsrules.Binding, r *Request) robotsrules.Decision {
 // disallow does about a disallowed request what the site does about them.
 func (e *Engine) disallow(ctx context.Context, r *Request, previous *grace, v *Verdict) {
 	do := e.Disallowed
-	v.against(&e.Options, Disallowed, do)
+	v.against(Disallowed, do)
 	switch {
 	case do == Refuse:
 		e.countOffence(ctx, r, v)
-	case !e.Observe:
+	case !v.Observed:
 		// It is only noted that it is disallowed: what is served has to keep the pace.
 		noted := *v
 		v.Kind = Allowed

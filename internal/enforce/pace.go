@@ -23,8 +23,8 @@ func (e *Engine) pace(ctx context.Context, r *Request, previous *grace, v *Verdi
 	binding := v.Decision.Binding
 	if open, opens, line := binding.Pace().Visit(r.At); !open && !previous.isOpen(r.At) {
 		v.Line, v.Rule, v.RetryAfter = line, visitTime(binding, line), opens.Sub(r.At)
-		v.against(&e.Options, OffHours, e.OffHours)
-		if v.Refused || e.Observe {
+		v.against(OffHours, e.OffHours)
+		if v.Refused || v.Observed {
 			return
 		}
 	}
@@ -111,7 +111,7 @@ func (e *Engine) take(ctx context.Context, r *Request, v *Verdict, d demand) (re
 		q.Key.Robot += " from " + client.String()
 		apart = true // who is banned goes by its name and, apart from that, its address
 	}
-	if d.do == Wait && r.CanWait && e.Queue != nil && !e.Observe {
+	if d.do == Wait && r.CanWait && e.Queue != nil && !v.Observed {
 		return e.Queue.Hold(ctx, q)
 	}
 	if !apart && d.do == Refuse {
@@ -132,7 +132,7 @@ func (e *Engine) tooFast(ctx context.Context, r *Request, v *Verdict, d demand, 
 	} else {
 		v.Line, v.Rule = d.rate.Line, d.rate.Text
 	}
-	v.against(&e.Options, TooFast, d.do)
+	v.against(TooFast, d.do)
 	if result.New {
 		v.NewBan = result.Ban
 	}
@@ -177,7 +177,7 @@ func (e *Engine) budget(ctx context.Context, r *Request, v *Verdict) (key rateli
 		client := e.client(ctx, r)
 		key.Robot = client.String()
 	}
-	if e.Observe {
+	if v.Observed {
 		key.Standing = observedStandings[key.Standing]
 	}
 	return key, key.Robot != ""

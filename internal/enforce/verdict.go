@@ -30,8 +30,9 @@ const (
 
 // Verdict is what was decided about one request, and why. The zero value lets the request pass.
 type Verdict struct {
-	Kind    Kind
-	Refused bool // the request is not to be served
+	Kind     Kind
+	Refused  bool // the request is not to be served
+	Observed bool // nothing is refused: the site, or who runs the server, only observes
 
 	TooEarly bool // early data, and the verdict hangs on the address: it is to be sent again (425)
 
@@ -82,9 +83,9 @@ func (p *Proof) IsVerified() bool { return p.Claimed != "" && p.Standing == Veri
 func (p *Proof) IsImpostor() bool { return p.Claimed != "" && p.Standing == Impostor }
 
 // against notes a verdict and what is done about it.
-func (v *Verdict) against(o *Options, kind Kind, do Action) {
+func (v *Verdict) against(kind Kind, do Action) {
 	v.Kind = kind
-	v.Refused = (do == Refuse || do == Wait) && !o.Observe
+	v.Refused = (do == Refuse || do == Wait) && !v.Observed
 }
 
 // Name names the client for a person.

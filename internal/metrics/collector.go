@@ -31,6 +31,7 @@ var (
 	bansDesc          = newDesc("bans", "Bans in force.")
 	newBansDesc       = newDesc("bans_total", "Bans that this process has made.")
 	heldDesc          = newDesc("held_requests", "Requests that came too early and are held until their time.")
+	observingDesc     = newDesc("observing", "Whether observe was switched on while running, so that nobody is refused (1), or not (0).")
 	shareDesc         = newDesc("share_up", "Whether the shared store answers (1) or this Caddy goes on by itself (0).", "share")
 	cacheDesc         = newDesc("cache_entries", "What is remembered in memory.", "cache")
 	storedDesc        = newDesc("ledger_stored_timestamp_seconds", "When the ledger was last stored, in Unix time.")
@@ -41,6 +42,7 @@ type State struct {
 	Policies     map[string]*Figures // by the label of the site
 	Shares       map[string]bool     // whether each shared store answers, by where it is
 	Bans, Held   int
+	Observing    bool      // switched on for all sites
 	LedgerStored time.Time // zero: never
 	Caches       map[string]int
 }
@@ -74,7 +76,7 @@ type Collector struct {
 func (Collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		requestsDesc, readingsDesc, policyAgeDesc, policyFailingDesc, policyRulesDesc, policyDiagnosticsDesc, policyLoadsDesc,
-		verificationsDesc, bansDesc, newBansDesc, heldDesc, shareDesc, cacheDesc, storedDesc,
+		verificationsDesc, bansDesc, newBansDesc, heldDesc, observingDesc, shareDesc, cacheDesc, storedDesc,
 	} {
 		descs <- desc
 	}
@@ -100,6 +102,7 @@ func (c Collector) Collect(out chan<- prometheus.Metric) {
 	}
 	s.gauge(bansDesc, float64(state.Bans))
 	s.gauge(heldDesc, float64(state.Held))
+	s.gauge(observingDesc, number(state.Observing))
 	if !state.LedgerStored.IsZero() {
 		s.gauge(storedDesc, float64(state.LedgerStored.UnixMilli())/1e3)
 	}
