@@ -93,8 +93,8 @@ func TestABanIsLiftedAtAllCaddys(t *testing.T) {
 	f := startFleet(t, calmly, banning)
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
-	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusNoContent {
-		t.Fatalf("DELETE: got %d %q, want 204", status, body)
+	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusOK || !strings.Contains(body, `"robot":"roguebot"`) {
+		t.Fatalf("DELETE: got %d %q, want 200 and the ban", status, body)
 	}
 	lifted := time.Now()
 	f.b.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
@@ -114,8 +114,8 @@ func TestACaddyThatStartsLaterKnowsTheBans(t *testing.T) {
 	f.a.disobey(t, offences)
 	late := f.join(t, calmly, banning)
 	late.learns(t, "a ban of before is known", 403, time.Now())
-	if status, body := late.unban(t, "robot=roguebot"); status != http.StatusNoContent {
-		t.Fatalf("DELETE: got %d %q, want 204", status, body)
+	if status, body := late.unban(t, "robot=roguebot"); status != http.StatusOK || !strings.Contains(body, `"robot":"roguebot"`) {
+		t.Fatalf("DELETE: got %d %q, want 200 and the ban", status, body)
 	}
 	f.a.learns(t, "the ban is lifted by the late one", 200, time.Now())
 	later := f.join(t, calmly, banning)
@@ -128,8 +128,8 @@ func TestACaddyThatWasAwayKnowsThatABanWasLifted(t *testing.T) {
 	f.a.disobey(t, offences)
 	f.b.learns(t, "a ban is known to the other Caddy", 403, time.Now())
 	f.a.end(t, syscall.SIGTERM)
-	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusNoContent {
-		t.Fatalf("DELETE: got %d %q, want 204", status, body)
+	if status, body := f.b.unban(t, "robot=roguebot"); status != http.StatusOK || !strings.Contains(body, `"robot":"roguebot"`) {
+		t.Fatalf("DELETE: got %d %q, want 200 and the ban", status, body)
 	}
 	f.a.run(t)
 	f.a.learns(t, "the ban was lifted while a Caddy was away", 200, time.Now())
@@ -184,6 +184,11 @@ func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
 		t.Errorf("DELETE: got an answer after %s, want one within %s", took, want)
 	}
 	t.Logf("DELETE while Redis hangs: %s", took)
+	for _, command := range []string{"status", "sites", "bans", "observe on", "observe off"} {
+		if got := runCommand(t, t.TempDir(), nil, append(strings.Fields(command), "--address", f.a.env["ADMIN"])...); got.status == 2 || got.took > noise {
+			t.Errorf("%s while Redis hangs: got status %d after %s, want an answer at once: %s", command, got.status, got.took, got.err)
+		}
+	}
 	f.a.expectFrom(t, personal, fleetHost, "/page", rogueBot, 200, "")
 }
 

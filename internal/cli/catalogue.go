@@ -90,12 +90,20 @@ func printCatalogue(out *bufio.Writer, all []crawler.Crawler, width int) {
 	if len(all) == 0 {
 		return
 	}
-	var table bytes.Buffer
-	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tPURPOSE\tOPERATOR\tCRAWL-DELAY\tVERIFIED BY")
+	rows := [][]string{{"NAME", "PURPOSE", "OPERATOR", "CRAWL-DELAY", "VERIFIED BY"}}
 	for i := range all {
 		c := &all[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Name, c.Purpose, c.Operator, c.CrawlDelay, proofs(c))
+		rows = append(rows, []string{c.Name, string(c.Purpose), c.Operator, c.CrawlDelay.String(), proofs(c)})
+	}
+	printRows(out, rows, width)
+}
+
+// printRows prints a table, the first row of which is its head, in lines of at most width columns.
+func printRows(out *bufio.Writer, rows [][]string, width int) {
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	_ = w.Flush() // a buffer takes everything
 	for line := range strings.Lines(table.String()) {

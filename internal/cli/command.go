@@ -1,6 +1,7 @@
-// Package cli is the command `caddy robots`: it tries a robots.txt before it binds anyone. Each of
-// its commands fills an enforce.Request from a URL, a case or a line of a log, and has it judged
-// by the engine that judges requests in the server.
+// Package cli is the command `caddy robots`. Some of its commands try a robots.txt before it binds
+// anyone: each fills an enforce.Request from a URL, a case or a line of a log, and has it judged
+// by the engine that judges requests in the server. The others ask a running Caddy, at its admin
+// endpoint, how it is, or have it change something until its next config.
 package cli
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
@@ -19,22 +21,29 @@ import (
 func Command() caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots",
-		Short: "Tries a robots.txt before it binds anyone",
+		Short: "Tries a robots.txt, and looks after a Caddy that enforces one",
 		Long: `
 Asks what the robots directive would do, without a server: for some URLs
 (check), for a file of cases (test), for last month's access log (replay). lint
 says what is wrong with a robots.txt, explain why a request is or is not
-allowed, and catalogue what is known of robots.
+allowed, and catalogue what is known of robots. All of it is judged by the code
+that judges requests.
 
-All of it is judged by the code that judges requests.
+The others ask a running Caddy at its admin endpoint: how it is (status), which
+rules hold where (sites), who is banned (bans), what robots did (report). lift
+ends bans, refresh loads robots.txt again, and observe on has nobody refused.
 `,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.AddCommand(checkCommand(), testCommand(), lintCommand(), explainCommand(), replayCommand(), catalogueCommand())
+			cmd.AddCommand(statusCommand(), sitesCommand(), bansCommand(), liftCommand(), refreshCommand(), observeCommand(), reportCommand())
 			cmd.DisableFlagsInUseLine = true
 			runs(cmd, func(cmd *cobra.Command, _ *bufio.Writer, args []string) error {
 				if len(args) > 0 {
-					names := []string{"check", "test", "lint", "explain", "replay", "catalogue"}
-					return fmt.Errorf("there is no command %q; write check, test, lint, explain, replay or catalogue%s", args[0], didYouMean(args[0], names))
+					var names []string
+					for _, known := range cmd.Commands() {
+						names = append(names, known.Name())
+					}
+					return fmt.Errorf("there is no command %q; write one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], names))
 				}
 				return cmd.Help()
 			})
@@ -108,6 +117,14 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noArguments accepts none.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is too many; this command takes flags only", args[0])
+	}
+	return nil
 }
 
 // printJSON prints a value as one line. That it cannot be written shows when out is flushed.

@@ -43,7 +43,7 @@ func TestCommands(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Files: scripts,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-					"exits": exits, "unquoted": unquoted, "repeated": repeated,
+					"exits": exits, "unquoted": unquoted, "repeated": repeated, "admin": admin,
 				},
 				UpdateScripts: *update,
 			})
@@ -156,7 +156,9 @@ func write(tb testing.TB, folder, name, text string) string {
 	return name
 }
 
-var robotsCommands = []string{"catalogue", "check", "explain", "lint", "replay", "test"}
+var robotsCommands = []string{
+	"bans", "catalogue", "check", "explain", "lift", "lint", "observe", "refresh", "replay", "report", "sites", "status", "test",
+}
 
 func TestHelpFitsInto80Columns(t *testing.T) {
 	for _, command := range append(robotsCommands, "") {
@@ -193,10 +195,7 @@ func TestShellsCompleteTheCommands(t *testing.T) {
 }
 
 func TestShellsCompleteWhatFlagsMayBe(t *testing.T) {
-	for _, command := range robotsCommands {
-		if command == "catalogue" {
-			continue // it reads no robots.txt
-		}
+	for _, command := range []string{"check", "explain", "lint", "replay", "test"} {
 		for flag, want := range map[string][]string{
 			"--dialect": {"rfc9309", "draft1996", "norobots1994"},
 			"--match":   {"substring", "token"},

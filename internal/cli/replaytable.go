@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -74,11 +75,18 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 		return
 	}
 	shown := robots[:min(len(robots), maxTableRobots)]
-	rows := [][]string{{"ROBOT", "REQUESTS", "ALLOWED", "DISALLOWED", "TOO FAST", "OFF HOURS", "ROBOTS.TXT"}}
+	head := []string{"ROBOT", "REQUESTS"}
+	var columns []compliance.Verdict
+	for _, c := range columnsOfVerdicts {
+		if c.always || slices.ContainsFunc(shown, func(r compliance.Robot) bool { return r.Of(c.verdict).Requests > 0 }) {
+			head, columns = append(head, c.head), append(columns, c.verdict)
+		}
+	}
+	rows := [][]string{append(head, "ROBOTS.TXT")}
 	for i := range shown {
 		robot := &shown[i]
 		row := []string{robotLabel(robot), humanize.Comma(int64(robot.Requests))}
-		for _, v := range []compliance.Verdict{compliance.Allowed, compliance.Disallowed, compliance.TooFast, compliance.OffHours} {
+		for _, v := range columns {
 			row = append(row, humanize.Comma(int64(robot.Of(v).Requests)))
 		}
 		fetched := "never"
@@ -101,6 +109,17 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 			printBroken(out, robot, width)
 		}
 	}
+}
+
+// columnsOfVerdicts are the columns of a table of robots; some are there only where they count anything.
+var columnsOfVerdicts = []struct {
+	head    string
+	verdict compliance.Verdict
+	always  bool
+}{
+	{"ALLOWED", compliance.Allowed, true}, {"DISALLOWED", compliance.Disallowed, true}, {"TOO FAST", compliance.TooFast, true},
+	{"OFF HOURS", compliance.OffHours, true}, {"BANNED", compliance.Banned, false}, {"IMPOSTOR", compliance.Impostor, false},
+	{"EXEMPT", compliance.Exempt, false},
 }
 
 // minName is how many columns the names in a table have, however many are left.
