@@ -40,6 +40,7 @@ func init() {
 // Placeholder | Description
 // ------------|---------------
 // `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `banned`, `impostor` or `exempt`
+// `{http.robots.outcome}` | `refused`; `observed`, served although it was against the rules; or `passed`
 // `{http.robots.robot}` | The robot's name, as in its User-Agent
 // `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
 // `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked

@@ -65,6 +65,10 @@ func TestNoted(t *testing.T) {
 			h: Handler{Ban: thrice()}, asks: strings.Repeat("GET /private/ "+gptBot+"\n", 4),
 			want: "site.example GPTBot robot *: 3 disallowed, 3 refused; 1 banned, 1 refused;",
 		},
+		"who was caught in a trap": {
+			h: Handler{Trap: []string{"/private/"}}, asks: "GET /private/ " + chrome + "\nGET /open " + chrome + "\nGET /private/ MadeUpBot/1.0",
+			want: "site.example MadeUpBot robot *: 1 disallowed, 1 refused;\nsite.example trapped *: 1 allowed, 0 refused; 1 disallowed, 1 refused;",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			th := newTestHandler(t, robotsTxt, &c.h)
@@ -73,7 +77,7 @@ func TestNoted(t *testing.T) {
 				target, agent, _ := strings.Cut(rest, " ")
 				th.ask(method, target, agent)
 			}
-			want := strings.Join(strings.Fields(strings.ReplaceAll(c.want, " :", ":")), " ")
+			want := strings.ReplaceAll(c.want, " :", ":")
 			if got := strings.ReplaceAll(th.noted(), " :", ":"); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}

@@ -171,6 +171,8 @@ func (v *outcome) placeholder(key string) (any, bool) {
 	switch name {
 	case "verdict":
 		return v.Kind.String(), true
+	case "outcome":
+		return v.Kind.Outcome(v.Refused), true
 	case "robot":
 		return v.Who.Name, true
 	case "class":
@@ -193,6 +195,7 @@ func (v *outcome) placeholder(key string) (any, bool) {
 // the placeholders.
 func (v *outcome) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("verdict", v.Kind.String())
+	enc.AddString("outcome", v.Kind.Outcome(v.Refused))
 	enc.AddString("robot", v.Who.Name)
 	enc.AddString("class", v.Who.Class.String())
 	if v.Capture != nil {

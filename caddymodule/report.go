@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -63,6 +64,7 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
 	report.MarkUnreadDelays(crawler.ReadsNoDelay)
+	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
 	for i := range report.Sites {
 		report.Sites[i].RobotsTxt = texts[report.Sites[i].Version]
@@ -133,6 +135,21 @@ func links(self string, q *reportQuery) []compliance.Link {
 	return []compliance.Link{
 		link("All of it as JSON", "json"), link("The robots as CSV", "csv"), link("The evidence as CSV", "evidence.csv"),
 	}
+}
+
+// bansInForce returns who is banned. Those that are only observed are not.
+func (a *App) bansInForce(now time.Time) (bans []compliance.Ban) {
+	if a == nil {
+		return nil
+	}
+	for _, rec := range storage.BanRecords(a.memory.Bans(), now) {
+		ban := compliance.Ban{Site: rec.Site, Robot: rec.Robot, Standing: rec.Standing, Address: rec.Address, Until: rec.Until}
+		if rec.Robot == rec.Address {
+			ban.Robot = "" // a client without a name goes by its address
+		}
+		bans = append(bans, ban)
+	}
+	return bans
 }
 
 // texts returns the robots.txt in force of all handlers, by version.

@@ -216,3 +216,25 @@ func TestEvidenceAtTheAdminEndpoint(t *testing.T) {
 		t.Errorf("as a page: got %q, want an error that says what there is", got)
 	}
 }
+
+func TestTheReportSaysWhoIsBannedUntilWhen(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{Ban: thrice()})
+	for _, target := range []string{"/private/", "/private/", "/private/", "/open", "/open"} {
+		th.ask("GET", target, gptBot)
+	}
+	var report compliance.Report
+	page := newReportPage(t, th, &ReportPage{}).get(t, "GET", "/report?format=json")
+	if err := json.Unmarshal(page.Body.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	robot := report.Sites[0].Robots[0]
+	until := th.app.memory.Bans().List(th.clock.now())[0].Until
+	if robot.BannedUntil.IsZero() || !robot.BannedUntil.Equal(until) || robot.Disobedient != 3 || robot.Refused != 5 || len(robot.Evidence) != 3 {
+		t.Errorf("got %+v, want it banned until %v, with 3 disobedient and 5 refused requests", robot, until)
+	}
+	for _, e := range robot.Evidence {
+		if e.Path != "/private/" || e.Line != 2 {
+			t.Errorf("evidence: got %+v, want requests for /private/ against line 2", e)
+		}
+	}
+}

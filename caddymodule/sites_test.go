@@ -49,9 +49,9 @@ func TestRequestsAreCountedByRobotAndVerdict(t *testing.T) {
 	}
 	all := gather(t, th.app)
 	all.Expect(t, "caddy_robots_requests_total", series{
-		"robot=GPTBot site=* verdict=disallowed": 2, "robot=GPTBot site=* verdict=allowed": 1, "robot=GPTBot site=* verdict=too_fast": 1,
-		"robot=CCBot site=* verdict=allowed": 1, "robot=other site=* verdict=allowed": 1, "robot=other site=* verdict=disallowed": 1,
-		"robot=other site=* verdict=exempt": 1,
+		"outcome=refused robot=GPTBot site=* verdict=disallowed": 2, "outcome=passed robot=GPTBot site=* verdict=allowed": 1, "outcome=refused robot=GPTBot site=* verdict=too_fast": 1,
+		"outcome=passed robot=CCBot site=* verdict=allowed": 1, "outcome=passed robot=other site=* verdict=allowed": 1, "outcome=refused robot=other site=* verdict=disallowed": 1,
+		"outcome=passed robot=other site=* verdict=exempt": 1,
 	})
 	all.Expect(t, "caddy_robots_robots_txt_reads_total", series{"robot=GPTBot site=*": 1, "robot=other site=*": 1})
 }
@@ -64,7 +64,7 @@ func TestAnImpostorIsNotCountedAsWhomItClaimsToBe(t *testing.T) {
 		th.do(r)
 	}
 	all := gather(t, th.app)
-	all.Expect(t, "caddy_robots_requests_total", series{"robot=Googlebot site=* verdict=allowed": 2, "robot=impostor site=* verdict=allowed": 1})
+	all.Expect(t, "caddy_robots_requests_total", series{"outcome=passed robot=Googlebot site=* verdict=allowed": 2, "outcome=passed robot=impostor site=* verdict=allowed": 1})
 	all.Expect(t, "caddy_robots_verifications_total", series{
 		"result=verified robot=Googlebot": 2, "result=impostor robot=Googlebot": 1, "result=unverified robot=Googlebot": 0,
 	})
@@ -79,7 +79,7 @@ func TestCountersOutliveAReload(t *testing.T) {
 	}
 	first.leave, first.app.leave = nil, nil // it is gone
 	second.ask("GET", "/", gptBot)
-	gather(t, second.app).Expect(t, "caddy_robots_requests_total", series{"robot=GPTBot site=* verdict=disallowed": 2})
+	gather(t, second.app).Expect(t, "caddy_robots_requests_total", series{"outcome=refused robot=GPTBot site=* verdict=disallowed": 2})
 }
 
 func write(tb testing.TB, folder, name, text string) string {

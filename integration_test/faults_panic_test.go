@@ -86,7 +86,7 @@ func TestAPanicBehindRobotsEndsTheConnectionAsItDoesWithoutThem(t *testing.T) {
 	metrics := c.adminGet(t, "/metrics")
 	for verdict, want := range map[string]int64{"allowed": int64(len(hows)) + 1, "disallowed": int64(len(hows))} {
 		robot := map[string]string{"allowed": "bingbot", "disallowed": "RogueBot"}[verdict]
-		if got := numberAfter(t, metrics, `caddy_robots_requests_total{robot="`+robot+`",site="site.test",verdict="`+verdict+`"} `); got != want {
+		if got := numberAfter(t, metrics, `caddy_robots_requests_total{outcome="`+map[string]string{"allowed": "passed", "disallowed": "observed"}[verdict]+`",robot="`+robot+`",site="site.test",verdict="`+verdict+`"} `); got != want {
 			t.Errorf("requests of %s in the metrics: got %d, want %d", robot, got, want)
 		}
 	}

@@ -251,7 +251,7 @@ func TestPrometheusShowsWhatRobotsDo(t *testing.T) {
 				t.Errorf("the metrics hold %q", foreign)
 			}
 		}
-		if want := `caddy_robots_requests_total{robot="other",site="*.wild.example",verdict="allowed"}`; !strings.Contains(text, want) {
+		if want := `caddy_robots_requests_total{outcome="passed",robot="other",site="*.wild.example",verdict="allowed"}`; !strings.Contains(text, want) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	})

@@ -11,13 +11,13 @@ import (
 // WriteRobots writes a table of the robots as CSV, one in a row. Cells that a
 // spreadsheet would take for a formula begin with an apostrophe.
 func (r *Report) WriteRobots(w io.Writer) error {
-	rows := [][]string{{"site", "robot", "class", "standing", "record", "requests", "disobedient", "refused", "obedience",
+	rows := [][]string{{"site", "robot", "class", "standing", "record", "requests", "disobedient", "refused", "observed", "obedience",
 		"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor", "banned",
-		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule"}}
+		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule", "banned_until"}}
 	for _, s := range r.Sites {
 		for _, robot := range s.Robots {
 			row := []string{s.Site, robot.Robot, robot.Class, robot.Standing, robot.Record,
-				number(robot.Requests), number(robot.Disobedient), number(robot.Refused), strconv.FormatFloat(robot.Obedience, 'f', 4, 64)}
+				number(robot.Requests), number(robot.Disobedient), number(robot.Refused), number(robot.Observed), strconv.FormatFloat(robot.Obedience, 'f', 4, 64)}
 			for v := range Verdict(verdicts) {
 				row = append(row, number(robot.Of(v).Requests))
 			}
@@ -27,7 +27,7 @@ func (r *Report) WriteRobots(w io.Writer) error {
 			} else {
 				row = append(row, "", "")
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, stamp(robot.BannedUntil)))
 		}
 	}
 	return writeCSV(w, rows)

@@ -17,11 +17,10 @@
 //   - the ten lines of robots.txt that it broke most, and the ten paths it asked for when it did;
 //   - its last ten disobedient requests and the first one.
 //
-// Disobedient is a request that was disallowed, too fast, off hours, an impostor's or a banned
-// robot's, even if it was only observed; allowed and exempt ones are not. Obedience is the
-// share of the others. Requests for /robots.txt count as neither, and requests during a ban break
-// no line: what they are refused for happened before. A browser that nothing binds is a person's,
-// and not noted.
+// Disobedient is a request that was disallowed, too fast, off hours or an impostor's, even if it was
+// only observed; allowed and exempt ones are not. Obedience is the share of the others. Requests for
+// /robots.txt count as neither, nor do those during a ban: what they are refused for happened before,
+// and nobody looked at what they asked for. A browser that nothing binds is a person's, and not noted.
 //
 // # What is bounded
 //

@@ -13,6 +13,10 @@ const OtherSites = "*"
 // OtherRobots is the class of the row that sums up the robots of a site without a row of their own.
 const OtherRobots = "other"
 
+// Trapped is the class of clients that were caught in a trap. They give no name, or one that they
+// are not believed.
+const Trapped = "trapped"
+
 // What a ledger keeps of texts, in bytes. Longer ones are cut.
 const (
 	maxSite   = 255
@@ -34,7 +38,8 @@ type Event struct {
 	Site string
 
 	// Robot is the client's name as in its User-Agent, empty if it gives none. Class is
-	// robot, app, unstated or browser; anything else is taken for unstated. Standing is what is known
+	// robot, service, app, unstated, browser or trapped, a client that was caught in a trap; anything else
+	// is taken for unstated. Standing is what is known
 	// of its claim to be that robot: verified, unverified, impostor, or empty if nothing
 	// can be.
 	Robot, Class, Standing string
@@ -79,7 +84,7 @@ type (
 )
 
 var (
-	classWords    = [...]string{"unstated", "robot", "app", "browser", OtherRobots, "service"}
+	classWords    = [...]string{"unstated", "robot", "app", "browser", OtherRobots, "service", Trapped}
 	standingWords = [...]string{"", "verified", "unverified", "impostor"}
 )
 

@@ -31,8 +31,7 @@ type offences struct {
 	ring  [keptEvidence]evidence // the latest
 }
 
-// add keeps a disobedient request. A request during a ban counts for no line and no path: its rule is
-// the one that was broken before the ban.
+// add keeps a disobedient request.
 func (o *offences) add(e *Event, at int64) {
 	path, rule := cut(e.Path, maxPath), cut(e.Rule, maxRule)
 	one := o.next()
@@ -41,9 +40,6 @@ func (o *offences) add(e *Event, at int64) {
 	one.write(cut(e.Method, maxMethod), path, rule)
 	if o.noted == 1 {
 		o.first = *one
-	}
-	if e.Verdict == Banned {
-		return
 	}
 	o.paths.add(0, path)
 	if one.line != 0 || rule != "" {

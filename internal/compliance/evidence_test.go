@@ -91,18 +91,6 @@ func TestAWholeAddressStaysWhole(t *testing.T) {
 	}
 }
 
-func TestRequestsDuringABanBreakNoLine(t *testing.T) {
-	l := NewLedger(Options{})
-	note(l, disallowed("figtree"), 2)
-	e := disallowed("figtree")
-	e.Verdict = Banned
-	note(l, e, 3)
-	got := only(t, l)
-	if got.Lines[0].Requests != 2 || got.Paths[0].Requests != 2 || got.Evidence[0].Verdict != Banned {
-		t.Errorf("got lines %+v, paths %+v, evidence %+v, want 2, 2 and a ban", got.Lines, got.Paths, got.Evidence[0])
-	}
-}
-
 func TestALineIsItsNumberAndItsText(t *testing.T) {
 	l := NewLedger(Options{})
 	e := disallowed("figtree")

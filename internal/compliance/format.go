@@ -163,16 +163,20 @@ func newName(r *Robot, target string) template.HTML {
 	default:
 		b.WriteString(` <span class="mark">` + text(r.Standing) + `</span>`)
 	}
-	if r.Robot != "" && r.Class != "robot" {
+	if r.Robot != "" && r.Class != "robot" && r.Class != Trapped {
 		b.WriteString(` <span class="soft">` + text(r.Class) + `</span>`)
 	}
 	return template.HTML(b.String())
 }
 
-// newRecord returns which record of robots.txt binds a robot, and whether its pace does in vain.
-func newRecord(r *Robot) (cell template.HTML) {
+// newRecord returns until when a robot is banned, which record of robots.txt binds it, and whether its
+// pace does in vain.
+func newRecord(r *Robot, now time.Time) (cell template.HTML) {
+	if until := newBan(r, now); until != "" {
+		cell = ` <span class="mark bad">` + until + `</span>`
+	}
 	if r.Record != "" {
-		cell = template.HTML(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
+		cell += template.HTML(` <span class="record">bound by <code>` + text(r.Record) + `</code></span>`)
 	}
 	if r.UnreadDelay {
 		cell += ` <span class="soft">too fast, but its operator says that it reads no Crawl-delay (see unpaced)</span>`
@@ -180,17 +184,33 @@ func newRecord(r *Robot) (cell template.HTML) {
 	return cell
 }
 
+// newBan returns until when a robot is banned, and nothing if it is not.
+func newBan(r *Robot, now time.Time) template.HTML {
+	if !r.BannedUntil.After(now) {
+		return ""
+	}
+	from := ""
+	if n := len(r.BannedAddresses); n > 1 {
+		from = " from " + grouped(uint64(n)) + " addresses"
+	}
+	return template.HTML("banned"+from+" until ") + newStamp(r.BannedUntil, now)
+}
+
 // newCells returns the cells of a robot's row that say how many requests had each verdict
-// against the rules.
+// against the rules, and how many came during a ban.
 func newCells(t *Tally) template.HTML {
 	var b strings.Builder
-	for _, v := range verdictTexts {
-		if n := t.Of(v.verdict).Requests; n > 0 {
-			b.WriteString(`<td role="cell" class="count" data-l="` + v.text + `">` + string(newNumber(n).HTML) + `</td>`)
+	cell := func(v Verdict, text string) {
+		if n := t.Of(v).Requests; n > 0 {
+			b.WriteString(`<td role="cell" class="count" data-l="` + text + `">` + string(newNumber(n).HTML) + `</td>`)
 		} else {
 			b.WriteString(`<td role="cell" class="count none">0</td>`)
 		}
 	}
+	for _, v := range verdictTexts {
+		cell(v.verdict, v.text)
+	}
+	cell(Banned, "during a ban")
 	return template.HTML(b.String())
 }
 

@@ -25,7 +25,7 @@ func TestNoteCountsByVerdict(t *testing.T) {
 	got := only(t, l)
 	for v := range Verdict(verdicts) {
 		want := Count{Requests: uint64(v) + 11}
-		if v.Disobedient() {
+		if v.refusable() {
 			want.Refused = uint64(v) + 1
 		}
 		if got.Of(v) != want {
@@ -33,11 +33,11 @@ func TestNoteCountsByVerdict(t *testing.T) {
 		}
 	}
 	// 1 to 7 of each verdict were refused, and 10 of each were not; allowed and exempt ones are never
-	// against the rules.
-	if want := (Tally{Requests: 98, Disobedient: 72, Refused: 22}); got.Requests != want.Requests || got.Disobedient != want.Disobedient || got.Refused != want.Refused {
+	// against the rules, and those during a ban are refused for what was before.
+	if want := (Tally{Requests: 98, Disobedient: 55, Refused: 22}); got.Requests != want.Requests || got.Disobedient != want.Disobedient || got.Refused != want.Refused {
 		t.Errorf("sums: got %d, %d, %d, want %d, %d, %d", got.Requests, got.Disobedient, got.Refused, want.Requests, want.Disobedient, want.Refused)
 	}
-	if want := 26.0 / 98; math.Abs(got.Obedience-want) > 1e-9 {
+	if want := 26.0 / 81; math.Abs(got.Obedience-want) > 1e-9 {
 		t.Errorf("obedience: got %v, want %v", got.Obedience, want)
 	}
 }

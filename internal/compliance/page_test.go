@@ -82,7 +82,7 @@ func TestPageUnderObserve(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	note(l, disallowed("figtree"), 2)
-	if got := words(page(t, l.Snapshot(start), PageOptions{})); !strings.Contains(got, "2 refused") || !strings.Contains(got, "7 against the rules that were only observed") {
+	if got := words(page(t, l.Snapshot(start), PageOptions{})); !strings.Contains(got, "2 refused") || !strings.Contains(got, "7 that would have been, but were only observed") {
 		t.Errorf("with some that were refused: got %q", got)
 	}
 }

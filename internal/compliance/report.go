@@ -21,13 +21,18 @@ type Report struct {
 
 // Tally counts judged requests.
 type Tally struct {
-	// Requests are all that were judged, Disobedient those among them that were against the
-	// rules, and Refused those among the latter that were not served. The others were only observed.
+	// Requests are all that were judged, and Disobedient those among them that were against the
+	// rules. What came during a ban is not: it was refused for what had been asked for before.
 	Requests    uint64 `json:"requests"`
 	Disobedient uint64 `json:"disobedient"`
-	Refused     uint64 `json:"refused"`
 
-	// Obedience is the share of the requests that kept the rules, 1 if there were none.
+	// Refused are the requests that were not served, Observed those that would have been refused, but
+	// were served since the site only observes. What came during a ban is one or the other, too.
+	Refused  uint64 `json:"refused"`
+	Observed uint64 `json:"observed"`
+
+	// Obedience is the share of the requests that kept the rules, those during a ban left out; 1 if
+	// there were none.
 	Obedience float64 `json:"obedience"`
 
 	// Verdicts are the same by verdict, those that there were.
@@ -63,7 +68,8 @@ type Site struct {
 // Robot is what one robot did on one site.
 type Robot struct {
 	// Robot is its name, empty for all that give none, which are told apart by Class: robot, app,
-	// unstated or browser. The class [OtherRobots] is for all that have no row of their own.
+	// service, unstated, browser or trapped. The class [OtherRobots] is for all that have no row of their
+	// own.
 	Robot string `json:"robot"`
 	Class string `json:"class"`
 
@@ -76,6 +82,11 @@ type Robot struct {
 	// UnreadDelay says that it came too fast, and that its operator says that it reads no
 	// Crawl-delay: see unpaced. MarkUnreadDelays fills it in.
 	UnreadDelay bool `json:"unread_delay,omitempty"`
+
+	// BannedUntil is when the last ban of it ends, zero where none is in force. BannedAddresses are those
+	// from which it is banned; none if it is banned wherever it comes from. MarkBans fills them in.
+	BannedUntil     time.Time `json:"banned_until,omitzero"`
+	BannedAddresses []string  `json:"banned_addresses,omitempty"`
 
 	Tally
 
@@ -154,6 +165,9 @@ func (t *Tally) add(v Verdict, c Count) {
 	if v.Disobedient() {
 		t.Disobedient += c.Requests
 	}
+	if v.refusable() {
+		t.Observed += c.Requests - c.Refused
+	}
 }
 
 // addAll adds what another Tally counts.
@@ -166,8 +180,8 @@ func (t *Tally) addAll(u *Tally) {
 // share sets Obedience.
 func (t *Tally) share() {
 	t.Obedience = 1
-	if t.Requests > 0 {
-		t.Obedience = 1 - float64(t.Disobedient)/float64(t.Requests)
+	if judged := t.Requests - t.Of(Banned).Requests; judged > 0 {
+		t.Obedience = 1 - float64(t.Disobedient)/float64(judged)
 	}
 }
 

@@ -24,7 +24,7 @@ type robotView struct {
 // newRobot returns the row of a robot, of which there is more at target, if anywhere.
 func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) robotView {
 	v := robotView{
-		Name: newName(r, target) + newRecord(r), Nameless: r.Robot == "",
+		Name: newName(r, target) + newRecord(r, now), Nameless: r.Robot == "",
 		Requests:  newNumber(r.Requests),
 		Obedience: percent(r.Obedience), Kept: decimal(100 * r.Obedience),
 		Spark: newSpark(r.Hours, now), Counts: newCells(&r.Tally),
@@ -50,6 +50,7 @@ func older(r *Robot, s *Site) bool {
 // wholeView is what is said of a robot on its own page, besides what is said of a site.
 type wholeView struct {
 	Name           template.HTML // with its marks
+	Ban            template.HTML // empty: none is in force
 	Record         string
 	Class          string
 	First, Last    template.HTML
@@ -63,7 +64,7 @@ type wholeView struct {
 func newWhole(s *Site, now time.Time) *wholeView {
 	r := &s.Robots[0]
 	return &wholeView{
-		Name: newName(r, ""), Record: visible(r.Record), Class: visible(r.Class),
+		Name: newName(r, ""), Ban: newBan(r, now), Record: visible(r.Record), Class: visible(r.Class),
 		First: newStamp(r.First, now), Last: newStamp(r.Last, now),
 		Fetches: newNumber(r.Fetches), Fetched: newStamp(r.Fetched, now), FetchedVersion: visible(r.FetchedVersion),
 		Older: older(r, s),
@@ -73,10 +74,14 @@ func newWhole(s *Site, now time.Time) *wholeView {
 // robotName returns what a robot is called; those that give no name go by their class.
 func robotName(r *Robot) string {
 	switch {
+	case r.Robot != "" && r.Class == Trapped:
+		return visible(r.Robot) + ", caught in a trap"
 	case r.Robot != "":
 		return visible(r.Robot)
 	case r.Class == OtherRobots:
 		return "all others"
+	case r.Class == Trapped:
+		return "clients caught in a trap"
 	case r.Class == "robot":
 		return "robots without a name"
 	case r.Class == "app":

@@ -61,11 +61,11 @@ func (r *row) note(e *Event, at int64) bool {
 	v, disobedient := e.Verdict.known(), uint32(0)
 	t := &r.tallies[v]
 	t.Requests = sum(t.Requests, 1)
+	if e.Refused && v.refusable() {
+		t.Refused = sum(t.Refused, 1)
+	}
 	if v.Disobedient() {
 		disobedient = 1
-		if e.Refused {
-			t.Refused = sum(t.Refused, 1)
-		}
 		if r.offences == nil {
 			r.offences = new(offences)
 		}

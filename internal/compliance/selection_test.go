@@ -106,7 +106,7 @@ func TestSelectionsThatCanBeNothing(t *testing.T) {
 		{Selection{}, ""},
 		{Selection{Site: "anything", Robot: "<b>", Class: "Robot", Standing: "-"}, ""},
 		{Selection{Class: "other", Standing: "verified"}, ""},
-		{Selection{Class: "bot"}, `unknown class "bot": write one of ["unstated" "robot" "app" "browser" "other" "service"]`},
+		{Selection{Class: "bot"}, `unknown class "bot": write one of ["unstated" "robot" "app" "browser" "other" "service" "trapped"]`},
 		{Selection{Standing: "trusted"}, `unknown standing "trusted": write one of ["-" "verified" "unverified" "impostor"], the first for robots of which nothing can be checked`},
 	} {
 		got := ""

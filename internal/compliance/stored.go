@@ -184,7 +184,7 @@ func newStoredRow(r *row) *storedRow {
 
 // row returns a row within the bounds of a ledger, whatever is stored.
 func (s *storedRow) row() *row {
-	k := key{site: cut(s.Site, maxSite), class: min(s.Class, others)}
+	k := key{site: cut(s.Site, maxSite), class: min(s.Class, class(len(classWords)-1))}
 	if k.class != others {
 		k.robot, k.standing = cut(s.Robot, maxRobot), min(s.Standing, standing(len(standingWords)-1))
 	}
@@ -194,7 +194,7 @@ func (s *storedRow) row() *row {
 	r.version, r.record, r.fetchedVersion = cut(s.Version, maxShort), cut(s.Record, maxShort), cut(s.Read, maxShort)
 	for v, t := range s.Tallies[:min(len(s.Tallies), verdicts)] {
 		r.tallies[v].Requests = min(t.Requests, maxCount)
-		if Verdict(v).Disobedient() {
+		if Verdict(v).refusable() {
 			r.tallies[v].Refused = min(t.Refused, t.Requests, maxCount)
 		}
 	}

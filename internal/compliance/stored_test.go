@@ -121,7 +121,7 @@ func TestRowsThatNoLedgerHoldsAreRefused(t *testing.T) {
 		"a long version":                 func(s *storedRow) { s.Version = long },
 		"a long record":                  func(s *storedRow) { s.Record = long },
 		"a long version that was read":   func(s *storedRow) { s.Read = long },
-		"a class that is none":           func(s *storedRow) { s.Class = others + 1 },
+		"a class that is none":           func(s *storedRow) { s.Class = class(len(classWords)) },
 		"a standing that is none":        func(s *storedRow) { s.Standing = standing(len(standingWords)) },
 		"others with a name":             func(s *storedRow) { s.Class = others },
 		"a first time beyond the last":   func(s *storedRow) { s.First = lastMoment + 1 },

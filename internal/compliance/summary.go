@@ -16,6 +16,7 @@ type summaryView struct {
 	Disobedient numberView
 	Refused     numberView
 	Observed    numberView
+	Banned      numberView // of both: what came during a ban
 	Obedience   string
 	Groups      []groupView   // robots by how they obey, those without any left out
 	Verdicts    []verdictView // what was against the rules, the most frequent first
@@ -31,10 +32,9 @@ type groupView struct {
 // verdictView is how many requests had a verdict, as a bar that is 100 long for the most
 // frequent one.
 type verdictView struct {
-	Text              string
-	Count             numberView
-	Refused, Observed numberView
-	Width             string
+	Text  string
+	Count numberView
+	Width string
 }
 
 // mostly is the share of requests that a robot which obeys for the most part keeps the rules in.
@@ -45,7 +45,7 @@ var verdictTexts = []struct {
 	verdict Verdict
 	text    string
 }{
-	{Disallowed, "disallowed"}, {TooFast, "too fast"}, {OffHours, "off hours"}, {Impostor, "impostor"}, {Banned, "banned"},
+	{Disallowed, "disallowed"}, {TooFast, "too fast"}, {OffHours, "off hours"}, {Impostor, "impostor"},
 }
 
 // verdictText returns a verdict as it is said to people.
@@ -62,7 +62,7 @@ func verdictText(v Verdict) string {
 func newSummary(t *Tally, sites ...Site) summaryView {
 	v := summaryView{
 		Requests: newNumber(t.Requests), Disobedient: newNumber(t.Disobedient),
-		Refused: newNumber(t.Refused), Observed: newNumber(t.Disobedient - t.Refused),
+		Refused: newNumber(t.Refused), Observed: newNumber(t.Observed), Banned: newNumber(t.Of(Banned).Requests),
 		Obedience: percent(t.Obedience),
 	}
 	groups, others := obedient(sites)
@@ -90,7 +90,6 @@ func newSummary(t *Tally, sites ...Site) summaryView {
 		if c := t.Of(of.verdict); c.Requests > 0 {
 			v.Verdicts = append(v.Verdicts, verdictView{
 				Text: of.text, Count: newNumber(c.Requests),
-				Refused: newNumber(c.Refused), Observed: newNumber(c.Requests - c.Refused),
 				Width: decimal(100 * float64(c.Requests) / float64(most)),
 			})
 		}
@@ -113,7 +112,7 @@ func obedient(sites []Site) (groups [3]uint64, others bool) {
 				continue
 			}
 			t := sums[who{r.Robot, r.Class, r.Standing}]
-			t.Requests += r.Requests
+			t.Requests += r.Requests - r.Of(Banned).Requests
 			t.Disobedient += r.Disobedient
 			sums[who{r.Robot, r.Class, r.Standing}] = t
 		}

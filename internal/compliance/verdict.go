@@ -27,14 +27,30 @@ var verdictWords = [verdicts]string{"allowed", "disallowed", "too_fast", "off_ho
 // String returns the verdict's word.
 func (v Verdict) String() string { return verdictWords[v.known()] }
 
-// Disobedient reports whether a request with this verdict was against the rules.
+// Disobedient reports whether a request with this verdict was against the rules. One during a ban was
+// not: nobody looked at what it asked for.
 func (v Verdict) Disobedient() bool {
 	switch v {
-	case Disallowed, TooFast, OffHours, Impostor, Banned:
+	case Disallowed, TooFast, OffHours, Impostor:
 		return true
 	}
 	return false
 }
+
+// Outcome says what became of a request with this verdict: refused; observed, where it would have been
+// refused and was served; or passed.
+func (v Verdict) Outcome(refused bool) string {
+	switch {
+	case refused:
+		return "refused"
+	case v.refusable():
+		return "observed"
+	}
+	return "passed"
+}
+
+// refusable reports whether a request with this verdict is refused, unless it is only observed.
+func (v Verdict) refusable() bool { return v.Disobedient() || v == Banned }
 
 // MarshalText returns the verdict's word.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }

@@ -3,7 +3,7 @@ package compliance
 import "testing"
 
 func TestDisobedience(t *testing.T) {
-	want := map[string]bool{"allowed": false, "disallowed": true, "too_fast": true, "off_hours": true, "exempt": false, "impostor": true, "banned": true}
+	want := map[string]bool{"allowed": false, "disallowed": true, "too_fast": true, "off_hours": true, "exempt": false, "impostor": true, "banned": false}
 	for v := range Verdict(verdicts) {
 		if got := v.Disobedient(); got != want[v.String()] {
 			t.Errorf("%v: got %v, want %v", v, got, want[v.String()])
@@ -11,6 +11,18 @@ func TestDisobedience(t *testing.T) {
 	}
 	if got := Verdict(99).String(); got != "allowed" {
 		t.Errorf("a number that is no verdict: got %q, want allowed", got)
+	}
+}
+
+func TestWhatBecameOfARequest(t *testing.T) {
+	want := map[Verdict]string{Allowed: "passed", Exempt: "passed", Disallowed: "observed", TooFast: "observed", OffHours: "observed", Impostor: "observed", Banned: "observed"}
+	for v, outcome := range want {
+		if got := v.Outcome(false); got != outcome {
+			t.Errorf("%v, served: got %q, want %q", v, got, outcome)
+		}
+		if got := v.Outcome(true); got != "refused" {
+			t.Errorf("%v, not served: got %q, want refused", v, got)
+		}
 	}
 }
 

@@ -156,8 +156,12 @@ func (v *Verdict) IsNoted() bool {
 // Event returns what the ledger notes of every request: who came, and what was decided. What was
 // asked for is for the caller to add.
 func (v *Verdict) Event() compliance.Event {
+	class := v.Who.Class.String()
+	if v.Capture != nil {
+		class = compliance.Trapped
+	}
 	return compliance.Event{
-		Time: v.At, Site: v.Host, Robot: v.Who.Name, Class: v.Who.Class.String(), Standing: v.Proof.Word(),
+		Time: v.At, Site: v.Host, Robot: v.Who.Name, Class: class, Standing: v.Proof.Word(),
 		Verdict: v.Kind, Refused: v.Refused, Version: v.Version, Record: v.Decision.Binding.Token(),
 	}
 }

@@ -18,7 +18,7 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 
 // The metrics. docs/metrics.md says more of each.
 var (
-	requestsDesc = newDesc("requests_total", "Requests of robots, by what they were judged to be.", "site", "robot", "verdict")
+	requestsDesc = newDesc("requests_total", "Requests of robots, by what they were judged to be and what became of them.", "site", "robot", "verdict", "outcome")
 	readingsDesc = newDesc("robots_txt_reads_total", "Requests of robots for /robots.txt.", "site", "robot")
 
 	policyAgeDesc         = newDesc("policy_age_seconds", "Time since the robots.txt in force was last loaded without error.", "site")
@@ -140,9 +140,12 @@ func (s *Site) collect(out samples) {
 		}
 	}
 	for _, robot := range s.robots {
-		for verdict := range robot.requests {
-			if n := robot.requests[verdict].Load(); n > 0 {
-				out.counter(requestsDesc, n, s.Name, robot.name, compliance.Verdict(verdict).String())
+		for i := range robot.requests {
+			for count := range robot.requests[i] {
+				if n := robot.requests[i][count].Load(); n > 0 {
+					verdict := compliance.Verdict(i)
+					out.counter(requestsDesc, n, s.Name, robot.name, verdict.String(), verdict.Outcome(count == refused))
+				}
 			}
 		}
 		if n := robot.readings.Load(); n > 0 {

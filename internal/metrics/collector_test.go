@@ -48,7 +48,7 @@ func BenchmarkScrape(b *testing.B) {
 	c := NewCounts()
 	for site := range 20 {
 		for robot := range 100 {
-			c.robot(c.site(fmt.Sprint(site)), fmt.Sprint(robot)).requests[enforce.Allowed].Add(1)
+			c.robot(c.site(fmt.Sprint(site)), fmt.Sprint(robot)).requests[enforce.Allowed][served].Add(1)
 		}
 	}
 	registry := prometheus.NewRegistry()

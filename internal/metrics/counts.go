@@ -30,6 +30,7 @@ const (
 const (
 	otherRobots    = compliance.OtherRobots
 	impostorRobots = "impostor" // whom they claim to be is counted with the verifications
+	trappedRobots  = compliance.Trapped
 )
 
 // Counts is what is counted of this process. It outlives a config reload, and is safe for
@@ -66,9 +67,15 @@ type Site struct {
 // robotCounts is what is counted of one robot on one site.
 type robotCounts struct {
 	name     string
-	requests [compliance.Banned + 1]atomic.Uint64 // by verdict
-	readings atomic.Uint64                        // of robots.txt
+	requests [compliance.Banned + 1][2]atomic.Uint64 // by verdict: those that were served, and those that were refused
+	readings atomic.Uint64                           // of robots.txt
 }
+
+// The counts of a verdict: what was served, and what was refused.
+const (
+	served = iota
+	refused
+)
 
 // recent is the counter of a robot that a record binds.
 type recent struct {
@@ -79,7 +86,12 @@ type recent struct {
 
 // Request counts a request that was judged.
 func (c *Counts) Request(site *Site, v *enforce.Verdict) {
-	c.of(site, v, v.Decision.Binding.Token()).requests[v.Kind].Add(1)
+	counts := &c.of(site, v, v.Decision.Binding.Token()).requests[v.Kind]
+	if v.Refused {
+		counts[refused].Add(1)
+	} else {
+		counts[served].Add(1)
+	}
 }
 
 // Reading counts a reading of robots.txt by a client whom the record with this token binds.
@@ -117,6 +129,9 @@ func (c *Counts) verifications(token string) *verifications {
 func (c *Counts) of(site *Site, v *enforce.Verdict, token string) *robotCounts {
 	if v.Proof.IsImpostor() {
 		return c.robot(site, impostorRobots)
+	}
+	if v.Capture != nil {
+		return c.robot(site, trappedRobots)
 	}
 	who := v.Who
 	cache := site.recent.Load()

@@ -48,7 +48,7 @@ func TestAMillionMadeUpNamesAndHostsMakeNoSeries(t *testing.T) {
 		who := crawler.Identity{Class: crawler.Robot, Name: name, Key: strings.ToLower(name), Hash: uint64(i) | 1}
 		c.Request(sites.Of(name+".example"), &enforce.Verdict{Who: &who})
 	}
-	gather(t, c, State{}).Expect(t, "caddy_robots_requests_total", series{"robot=other site=* verdict=allowed": 1_000_000})
+	gather(t, c, State{}).Expect(t, "caddy_robots_requests_total", series{"outcome=passed robot=other site=* verdict=allowed": 1_000_000})
 }
 
 // Somebody's robots.txt, or the config, names new ones for years.
