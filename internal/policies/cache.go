@@ -32,7 +32,13 @@ type Cache struct {
 
 // NewCache returns an empty cache.
 func NewCache() *Cache {
-	return &Cache{outside: publicClient, library: newLibrary(), hosts: newHosts(), known: newPool(), strangers: newPool()}
+	return &Cache{
+		outside: publicClient, library: newLibrary(), hosts: newHosts(),
+		// Loads of known hosts are as many as there are such hosts at most. Those of others are as
+		// many as there are robots that wait: after LoadTimeout none does, and the next one has it
+		// begun again.
+		known: newPool(0), strangers: newPool(LoadTimeout),
+	}
 }
 
 // SetMemory has the cache hold no more than so many bytes of texts, compiled rules and hosts; 0 is

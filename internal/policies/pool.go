@@ -21,18 +21,27 @@ var errCrowded = errors.New("it is slow, and as many slow loads as may be are un
 
 // pool bounds how many loads run at once. One that takes long gives its place to the next, so that
 // a server that hangs holds up only its own host. It is safe for concurrent use.
-type pool struct{ quick, slow chan struct{} }
-
-func newPool() *pool {
-	return &pool{quick: make(chan struct{}, maxLoads), slow: make(chan struct{}, maxSlowLoads)}
+type pool struct {
+	quick, slow chan struct{}
+	patience    time.Duration // how long a load waits for its place; 0: as long as it takes
 }
 
-// do has load run when there is a place for it, unless life ends before. Where there is no place
-// for slow ones either, the load's context ends with errCrowded.
+func newPool(patience time.Duration) *pool {
+	return &pool{quick: make(chan struct{}, maxLoads), slow: make(chan struct{}, maxSlowLoads), patience: patience}
+}
+
+// do has load run when there is a place for it, unless life ends before, or its patience does. Where
+// there is no place for slow ones either, the load's context ends with errCrowded.
 func (p *pool) do(life context.Context, load func(context.Context)) {
+	waiting, cancel := life, context.CancelFunc(func() {})
+	if p.patience != 0 {
+		waiting, cancel = context.WithTimeout(life, p.patience)
+	}
 	select {
 	case p.quick <- struct{}{}:
-	case <-life.Done():
+		cancel()
+	case <-waiting.Done():
+		cancel()
 		return
 	}
 	ctx, giveUp := context.WithCancelCause(life)
