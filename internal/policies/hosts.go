@@ -17,7 +17,7 @@ const (
 
 	// hostWeight is what a host takes besides texts and rules, in bytes: measured by
 	// TestMemoryIsWhatItIsTakenFor.
-	hostWeight = 1600
+	hostWeight = 1700
 
 	// knownAfter is how long ago a host was first asked for that is known.
 	knownAfter = 10 * time.Minute
@@ -64,7 +64,7 @@ type record struct {
 	sites     []*Site // of the loaders that have the host
 	documents []keyed[*Document]
 	policies  []keyed[*remembered]
-	last      *outcome
+	outcomes  []keyed[*outcome]
 	pins      int // loaders whose config names it
 	element   *list.Element
 	home      *list.List // that element is in; nil while it is pinned or forgotten
@@ -255,7 +255,7 @@ func (h *hosts) forget(r *record) {
 	for _, p := range r.policies {
 		h.dropTexts(p.value)
 	}
-	r.sites, r.documents, r.policies = nil, nil, nil
+	r.sites, r.documents, r.policies, r.outcomes = nil, nil, nil, nil
 	h.weight -= hostWeight
 }
 
@@ -408,18 +408,34 @@ func (h *hosts) dropTexts(m *remembered) {
 	}
 }
 
-// note keeps how the last load of a host ended.
-func (h *hosts) note(r *record, o *outcome) {
+// note keeps how the last load of a host ended, by a loader with these sources.
+func (h *hosts) note(r *record, key string, o *outcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r.last = o
+	if h.byKey[r.key] != r || key == "" {
+		return
+	}
+	if i := slices.IndexFunc(r.outcomes, func(o keyed[*outcome]) bool { return o.key == key }); i >= 0 {
+		r.outcomes[i].value = o
+		return
+	}
+	if i := slices.IndexFunc(r.policies, func(p keyed[*remembered]) bool { return p.key == key }); i >= 0 {
+		key = r.policies[i].key // the same, in memory once
+	}
+	r.outcomes = append(r.outcomes, keyed[*outcome]{key, o})
 }
 
-// outcome returns how the last load of a host ended, nil if there was none.
-func (h *hosts) outcome(r *record) *outcome {
+// outcome returns how the last load of a host ended, by a loader with these sources; nil if there was
+// none.
+func (h *hosts) outcome(r *record, key string) *outcome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return r.last
+	for _, o := range r.outcomes {
+		if o.key == key {
+			return o.value
+		}
+	}
+	return nil
 }
 
 // pinnedWeight returns what the hosts take that the config names, each text and each of the rules

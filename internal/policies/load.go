@@ -68,7 +68,7 @@ func (l *Loader) recall(s *Site) bool {
 		}
 	}
 	if found {
-		if o := l.cache.hosts.outcome(s.record); o != nil && s.last.Load() == nil {
+		if o := l.cache.hosts.outcome(s.record, l.Key(s.host)); o != nil && s.last.Load() == nil {
 			// Another config may serve another text, so it is looked at as soon as somebody asks.
 			taken := *o
 			taken.due = time.Time{}
@@ -152,7 +152,7 @@ func (l *Loader) apply(s *Site, failure error) {
 	rules, fresh := l.compile(s)
 	l.publish(s, rules)
 	s.note(l.cfg.Now(), l.interval(s, failure), failure)
-	l.cache.hosts.note(s.record, s.last.Load())
+	l.cache.hosts.note(s.record, l.Key(s.host), s.last.Load())
 	s.tried.Do(func() { close(s.first) })
 	if s.failures > 0 && s.pinned.Load() {
 		l.tryAgain(s) // else whoever asks has it loaded

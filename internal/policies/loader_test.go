@@ -185,10 +185,10 @@ func TestTooLittleMemoryForTheNamedHostsIsTold(t *testing.T) {
 	if len(lines) != 1 || ts.Len() < 2000 {
 		t.Fatalf("warnings: got %d, hosts %d; want 1 and 2000", len(lines), ts.Len())
 	}
-	if instead := lines[0].ContextMap()["instead"]; instead != "write hosts_memory 4MiB in the global robots options" {
+	if instead := lines[0].ContextMap()["instead"]; instead != "write hosts_memory 5MiB in the global robots options" {
 		t.Errorf("it says %q", instead)
 	}
-	ts.cache.SetMemory(4 << 20)
+	ts.cache.SetMemory(5 << 20)
 	ts.cache.hosts.checkPinned(ts.cfg.Log)
 	if ts.log.FilterMessageSnippet("hosts_memory is too small").Len() != 1 {
 		t.Error("the size that it says would not do")

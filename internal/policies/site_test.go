@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,30 @@ func TestStatesSayWhatIsKnownOfEachSite(t *testing.T) {
 	}
 	if never.Policy != nil || !never.Loaded.IsZero() || !never.Due.IsZero() {
 		t.Errorf("a site that was not loaded yet: got %+v", never)
+	}
+}
+
+// Two directives may have other sources for one host. Each tells of its own, also after a reload.
+func TestTheLastOutcomeIsThatOfTheSameSourcesAfterAReload(t *testing.T) {
+	server := status(http.StatusBadGateway)
+	place := t.TempDir() + "/" + hostPlaceholder + ".txt"
+	if err := os.WriteFile(strings.Replace(place, hostPlaceholder, "site.example", 1), []byte(closedSite), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, file := newTestSite(t, text(closedSite)), newTestSite(t, server, Source{File: place})
+	own.loadNow()
+	file.loadNow()
+	failing := newTestSite(t, server)
+	failing.loadNow()
+	for _, test := range []struct {
+		site *testSite
+		want string
+	}{{newTestSite(t, server), "502"}, {newTestSite(t, server, Source{File: place}), ""}} {
+		test.site.recallAlone(test.site.site)
+		st := test.site.site.state()
+		if st.Loaded.IsZero() || (st.Failure == "") != (test.want == "") || !strings.Contains(st.Failure, test.want) {
+			t.Errorf("%s: got %+v, want loaded, with a failure of %q", test.site.SourceNames(), st, test.want)
+		}
 	}
 }
 
