@@ -116,7 +116,6 @@ func (a *App) Provision(ctx caddy.Context) error {
 		a.log.Warn("no events are emitted, and metrics of robots.txt are missing", zap.Error(err))
 	}
 	a.started.then(a.preload)
-	a.policies.SetMemory(a.HostsMemory)
 	return ctx.GetMetricsRegistry().Register(metrics.Collector{Counts: a.counts, State: a.metricsState})
 }
 

@@ -13,8 +13,9 @@ import (
 )
 
 // preload has the rules of all hosts loaded that the config names. It is called when Caddy has
-// started.
+// started: a config that is refused changes nothing.
 func (a *App) preload() {
+	a.policies.SetMemory(a.HostsMemory)
 	var sites []*policies.Site
 	for _, s := range a.all() {
 		s.find(s.server)
