@@ -5,12 +5,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"go.uber.org/zap"
 )
 
 // answering are the handlers that answer whatever comes to them.
 var answering = []string{
-	"file_server", "reverse_proxy", "static_response", "error", "metrics", "php", "robots_report",
+	"file_server", "static_response", "error", "metrics", "php", "robots_report",
 }
 
 // order warns of robots directives that stand where they do nothing, or twice. A handler does not
@@ -37,6 +38,10 @@ func (o *order) look(routes caddyhttp.RouteList, sites []string, before string) 
 			case *Handler:
 				o.judge(within, before, judged && all)
 				judged = judged || all
+			case *reverseproxy.Handler:
+				if found = nameOf(h); nameOf(h.Transport) == "fastcgi" && before == "" {
+					before = "php_fastcgi" // its routes send all pages to index.php, by its matcher of *.php
+				}
 			default:
 				if name := nameOf(handler); slices.Contains(answering, name) {
 					found = name
@@ -62,9 +67,9 @@ func (o *order) judge(sites []string, before string, again bool) {
 	}
 }
 
-// nameOf returns the name of a handler, as JSON has it.
-func nameOf(handler caddyhttp.MiddlewareHandler) string {
-	if module, ok := handler.(caddy.Module); ok {
+// nameOf returns the name of a module, as JSON has it; "" for what is none.
+func nameOf(v any) string {
+	if module, ok := v.(caddy.Module); ok {
 		return module.CaddyModule().ID.Name()
 	}
 	return ""

@@ -16,15 +16,19 @@ func TestRobotsThatStandWhereTheyDoNothingAreTold(t *testing.T) {
 	const nothing, twice = "robots judges nothing", "robots stands twice"
 	for site, want := range map[string]string{
 		"robots\nfile_server": "", "robots\nrespond /a 200\nreverse_proxy localhost:1": "",
-		"route {\nfile_server\nrobots\n}":                                 nothing,
-		"route {\nreverse_proxy localhost:1\nrobots\n}":                   nothing,
-		"route {\nhandle {\nrespond hello\n}\nrobots\n}":                  nothing,
-		"route {\nrobots\nfile_server\n}":                                 "",
-		"route {\nrespond /health ok\nheader x y\nrobots\nfile_server\n}": "",
-		"route /a/* {\nfile_server\n}\nroute {\nrobots\nfile_server\n}":   "",
-		"robots\nrobots {\nobserve\n}\nfile_server":                       twice,
-		"robots /a/*\nrobots /b/*\nfile_server":                           "",
-		"robots\nhandle /a/* {\nrobots {\nobserve\n}\n}\nfile_server":     "",
+		"route {\nfile_server\nrobots\n}":                                  nothing,
+		"route {\nreverse_proxy localhost:1\nrobots\n}":                    nothing,
+		"route {\nhandle {\nrespond hello\n}\nrobots\n}":                   nothing,
+		"route {\nrobots\nfile_server\n}":                                  "",
+		"route {\nrespond /health ok\nheader x y\nrobots\nfile_server\n}":  "",
+		"route /a/* {\nfile_server\n}\nroute {\nrobots\nfile_server\n}":    "",
+		"route {\nphp_fastcgi localhost:1\nrobots\nfile_server\n}":         nothing,
+		"route {\nphp_fastcgi /blog/* localhost:1\nrobots\nfile_server\n}": "",
+		"robots\nphp_fastcgi localhost:1\nfile_server":                     "",
+		"route {\nrobots\nphp_fastcgi localhost:1\nfile_server\n}":         "",
+		"robots\nrobots {\nobserve\n}\nfile_server":                        twice,
+		"robots /a/*\nrobots /b/*\nfile_server":                            "",
+		"robots\nhandle /a/* {\nrobots {\nobserve\n}\n}\nfile_server":      "",
 	} {
 		adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte("http://a.example {\n"+site+"\n}\n"), nil)
 		if err != nil {
