@@ -75,7 +75,7 @@ func newRoute(helper httpcaddyfile.Helper, handler interface {
 //		dialect     rfc9309 | draft1996 | norobots1994
 //		match       substring | token
 //		unnamed     robots | clients | everyone | nobody
-//		exempt      <address|CIDR|private_ranges|"User-Agent text">...
+//		exempt      <address|CIDR|private_ranges|verified|purpose|"User-Agent text">...
 //		treat_as_robot <"User-Agent text">...
 //		verify      known | <token> dns <suffix>... | <token> ranges <CIDR|file|url>... |
 //		            signature [<host|url>...] | <token> signature <host|url>...
@@ -84,7 +84,7 @@ func newRoute(helper httpcaddyfile.Helper, handler interface {
 //		disallowed  refuse | observe | pace <rate>
 //		too_fast    refuse | observe | wait <duration>
 //		off_hours   refuse | observe
-//		unpaced     <robot|purpose>...
+//		unpaced     <robot|purpose|verified>...
 //		default_pace <rate>
 //		grace       <duration>
 //		ban         <n> in <duration> for <duration>
@@ -167,7 +167,7 @@ var options = []option{
 	word("dialect", listDialect, func(h *Handler) *string { return &h.Dialect }),
 	word("match", listMatch, func(h *Handler) *string { return &h.Match }),
 	word("unnamed", listUnnamed, func(h *Handler) *string { return &h.Unnamed }),
-	words("exempt", "write whom: addresses, CIDR ranges, private_ranges, or a text of the User-Agent",
+	words("exempt", "write whom: addresses, CIDR ranges, private_ranges, verified, a purpose such as monitor, or a text of the User-Agent",
 		func(h *Handler) *[]string { return &h.Exempt }),
 	words("treat_as_robot", "write texts of the robots' User-Agents", func(h *Handler) *[]string { return &h.TreatAsRobot }),
 	{"verify", parseVerify},
@@ -176,7 +176,7 @@ var options = []option{
 	{"disallowed", parseDisallowed},
 	{"too_fast", parseTooFast},
 	word("off_hours", listOffHours, func(h *Handler) *string { return &h.OffHours }),
-	words("unpaced", "write whom: names of robots, such as Googlebot, or purposes, such as search",
+	words("unpaced", "write whom: names of robots, such as Googlebot, purposes, such as search, or verified",
 		func(h *Handler) *[]string { return &h.Unpaced }),
 	word("default_pace", "a rate such as 1/10s or 10/1m", func(h *Handler) *string { return &h.DefaultPace }),
 	{"grace", func(h *Handler, d *caddyfile.Dispenser) error {

@@ -85,8 +85,10 @@ type Handler struct {
 	// too; `nobody`. Default: robots.
 	Unnamed string `json:"unnamed,omitempty"`
 
-	// Who is left alone: addresses and CIDR ranges, `private_ranges`, or a text that
-	// occurs in the User-Agent header, in any case of letters.
+	// Who is left alone: addresses and CIDR ranges, `private_ranges`, robots that `verify` has
+	// proved to be who they say (`verified`) or that have a purpose (see the matcher `crawler`; in
+	// small letters), or any other text, which is looked for in the User-Agent header, in any case of
+	// letters. Of a robot that `verify` can check only the verified one has a purpose.
 	Exempt []string `json:"exempt,omitempty"`
 
 	// Texts of User-Agents, in any case of letters, that are robots' although they do not
@@ -132,9 +134,9 @@ type Handler struct {
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
 	// Robots that are held to the paths and hours of their record and to no pace, as their
-	// operators say that they read none: product tokens (`Googlebot` is Googlebot-Image too), or
+	// operators say that they read none: product tokens (`Googlebot` is Googlebot-Image too),
 	// purposes, which stand for all robots of the catalogue that have them (see the matcher
-	// `crawler`). Of a robot that `verify` can check only the verified one counts; any other
+	// `crawler`), or `verified`, all that `verify` has proved to be who they say. Of a robot that `verify` can check only the verified one counts; any other
 	// name can be claimed by anyone. Default: nobody.
 	Unpaced []string `json:"unpaced,omitempty"`
 

@@ -117,8 +117,8 @@ func (m *MatchCrawler) check() error {
 		if _, ok := standings[strings.ToLower(name)]; ok {
 			return fmt.Errorf("crawler: %q is what a robots directive found and no robot's name; write it in verified", name)
 		}
-		if word := meantBy(name); word != "" {
-			return fmt.Errorf("crawler: %q is no robot's name; write %s", name, word)
+		if err := misspelt(name); err != nil {
+			return fmt.Errorf("crawler: %w", err)
 		}
 	}
 	for _, word := range m.Purposes {
@@ -137,18 +137,48 @@ func (m *MatchCrawler) check() error {
 	return nil
 }
 
-// stems are other forms of the words for what was found.
-var stems = map[string]string{"trap": foundTrapped, "caught": foundTrapped, "ban": foundBanned, "blocked": foundBanned, "verify": "verified", "fake": "impostor"}
+// stems are other forms of purposes and of the words for what was found.
+var stems = map[string]string{
+	"trap": foundTrapped, "caught": foundTrapped, "ban": foundBanned, "blocked": foundBanned, "verify": "verified", "fake": "impostor",
+	"training": "ai-training", "monitoring": "monitor", "archiving": "archive", "advertising": "ads", "marketing": "seo",
+}
+
+// misspelt returns an error for a word by which a purpose or a standing was meant, and which is
+// neither.
+func misspelt(word string) error {
+	if isKind(word) {
+		return nil
+	}
+	if meant := meantBy(word); meant != "" {
+		return fmt.Errorf("%q is no robot's name; write %s; the purposes are %s", word, meant, listPurposes)
+	}
+	if lower := strings.ToLower(word); strings.HasPrefix(lower, "ai-") && !isInCatalogue(word) {
+		return fmt.Errorf("%q is no purpose, and no part of a robot's name that is known; the purposes are %s", word, listPurposes)
+	}
+	return nil
+}
+
+// isKind reports whether a word is a purpose or a standing.
+func isKind(word string) bool {
+	_, isPurpose := crawler.ParsePurpose(word)
+	_, isStanding := standings[strings.ToLower(word)]
+	return isPurpose || isStanding
+}
+
+// isInCatalogue reports whether a word is a part of the name of a robot that is known.
+func isInCatalogue(word string) bool {
+	return slices.ContainsFunc(crawler.Catalogue(), func(c crawler.Crawler) bool { return enforce.ContainsFold(c.Name, word) })
+}
 
 // meantBy returns the purpose or standing that was meant by what is none and, as far as is known, no
 // robot's name: the same letters with other signs between them, in the plural or the singular, with
-// one letter left out or two changed about. It is "" where it is not sure.
+// one letter left out or two changed about, or the beginning of it. It is "" where it is not sure.
 func meantBy(name string) string {
 	lower := strings.ToLower(name)
 	if word := stems[lower]; word != "" {
 		return word
 	}
-	if slices.ContainsFunc(crawler.Catalogue(), func(c crawler.Crawler) bool { return enforce.ContainsFold(c.Name, name) }) {
+	if isInCatalogue(name) {
 		return ""
 	}
 	words := slices.Sorted(maps.Keys(standings))
@@ -159,7 +189,7 @@ func meantBy(name string) string {
 	plain := letters.Replace(lower)
 	for _, word := range words {
 		want := letters.Replace(word)
-		if strings.TrimSuffix(plain, "s") == strings.TrimSuffix(want, "s") ||
+		if strings.TrimSuffix(plain, "s") == strings.TrimSuffix(want, "s") || len(plain) >= 5 && strings.HasPrefix(want, plain) ||
 			len(want) >= 6 && len(plain) <= len(want) && robotsrules.Closest(plain, []string{want}, 1) != "" {
 			return word
 		}

@@ -76,6 +76,8 @@ func (h *Handler) readOptions() (settings, error) {
 		s.TrapFor = defaultTrapFor
 	}
 	err := errors.Join(
+		checkKinds("exempt", h.Exempt),
+		checkKinds("unpaced", h.Unpaced),
 		choose(&s.reading.Dialect, "dialect", h.Dialect, robotsrules.ParseDialect, listDialect),
 		choose(&s.match, "match", h.Match, robotsrules.ParseMatch, listMatch),
 		chooseWord(&s.Unnamed, "unnamed", h.Unnamed, unnamedWords, listUnnamed),
@@ -154,6 +156,24 @@ func checkTrap(paths []string, trapFor caddy.Duration) error {
 	return nil
 }
 
+// checkKinds returns an error for words by which a kind of robots is meant that there is not, or that
+// an option cannot speak of.
+func checkKinds(option string, words []string) error {
+	for _, word := range words {
+		if option == "exempt" && word != strings.ToLower(word) {
+			continue // a text
+		}
+		_, isStanding := standings[strings.ToLower(word)]
+		if isStanding && !strings.EqualFold(word, enforce.Verified.String()) {
+			return fmt.Errorf("%s: %q would give to those who lie or disobey what others do not have; write verified, or a purpose: %s", option, word, listPurposes)
+		}
+		if err := misspelt(word); err != nil {
+			return fmt.Errorf("%s: %w", option, err)
+		}
+	}
+	return nil
+}
+
 // checkTexts returns an error for texts of User-Agents that would occur in any.
 func checkTexts(option string, texts []string) error {
 	for _, text := range texts {
@@ -168,6 +188,9 @@ func checkTexts(option string, texts []string) error {
 func (h *Handler) checkTogether(s settings) error {
 	if err := h.Verify.check(h.Impostors); err != nil {
 		return err
+	}
+	if h.Verify == nil && (s.Exempt.Verified || s.Unpaced.Verified) {
+		return errors.New("exempt verified and unpaced verified: nobody is verified, as verify is not there; write verify known")
 	}
 	for _, path := range policies.IdleTrapsOf(h.Sources, h.Trap, s.reading, s.match) {
 		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+

@@ -157,13 +157,17 @@ func (o oneLook) Verify(ctx context.Context, m webbotauth.Message, signers webbo
 // maxUnprovable is how many robots one log line names.
 const maxUnprovable = 20
 
-// reportUnprovable says of which robots that are unpaced anybody can take the name, and with it
-// leave to come as fast as he likes.
+// reportUnprovable says of which robots that are unpaced, or exempt by their purpose, anybody can
+// take the name, and with it leave to come as fast as he likes or to fetch what he likes.
 func (h *Handler) reportUnprovable() {
-	unpaced := &h.settings.Unpaced
-	names := slices.Clone(unpaced.Tokens)
+	h.reportClaimable("anyone can claim to be a robot that is unpaced", h.settings.Unpaced.Tokens, h.settings.Unpaced.Purposes)
+	h.reportClaimable("anyone can claim to be a robot that is exempt", nil, h.settings.Exempt.Purposes)
+}
+
+func (h *Handler) reportClaimable(message string, tokens []string, purposes []crawler.Purpose) {
+	names := slices.Clone(tokens)
 	for _, c := range crawler.Catalogue() {
-		if slices.Contains(unpaced.Purposes, c.Purpose) {
+		if slices.Contains(purposes, c.Purpose) {
 			names = append(names, c.Name)
 		}
 	}
@@ -172,7 +176,7 @@ func (h *Handler) reportUnprovable() {
 		return provable
 	})
 	if len(names) > 0 {
-		h.log.Warn("anyone can claim to be a robot that is unpaced", zap.Int("count", len(names)), zap.Strings("robots", names[:min(len(names), maxUnprovable)]),
+		h.log.Warn(message, zap.Int("count", len(names)), zap.Strings("robots", names[:min(len(names), maxUnprovable)]),
 			zap.String("instead", `write "verify known", or "verify <name> dns" or "ranges" for those that it does not know; or do not name them`))
 	}
 }

@@ -58,6 +58,7 @@ func TestADoubtedServiceStaysOne(t *testing.T) {
 func TestEarlyDataIsSentAgainWhereTheAddressDecides(t *testing.T) {
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	google, other, nobody := crawler.AsRobot("Googlebot"), crawler.AsRobot("ExampleBot"), crawler.Identity{Class: crawler.Unstated}
+	bing := crawler.AsRobot("bingbot")
 	for _, test := range []struct {
 		what    string
 		who     *crawler.Identity
@@ -78,6 +79,8 @@ func TestEarlyDataIsSentAgainWhereTheAddressDecides(t *testing.T) {
 		{"a pace by name", &other, Proof{}, "203.0.113.7", "/a", Options{DefaultPace: robotsrules.Rate{Documents: 1, Period: time.Minute}}, false, Allowed},
 		{"nobody's pace", &nobody, Proof{}, "127.0.0.1", "/a", Options{DefaultPace: robotsrules.Rate{Documents: 1, Period: time.Minute}}, false, Allowed},
 		{"exempt, and allowed", &other, Proof{}, "203.0.113.7", "/a", Options{Exempt: exempting("203.0.113.0/24")}, false, Allowed},
+		{"exempt once it is verified", &bing, Proof{Claimed: "bingbot"}, "203.0.113.7", "/private/", Options{Exempt: exempting("verified")}, true, Allowed},
+		{"not exempt, also verified", &bing, Proof{Claimed: "bingbot"}, "203.0.113.7", "/private/", Options{Exempt: exempting("seo")}, false, Disallowed},
 		{"exempt, else refused", &other, Proof{}, "203.0.113.7", "/private/", Options{Exempt: exempting("203.0.113.0/24")}, true, Allowed},
 	} {
 		e := engineFor("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nAllow: /\n", test.proof)

@@ -90,11 +90,12 @@ const (
 type Exemptions struct {
 	Ranges []netip.Prefix
 	Texts  []string // looked for in the User-Agent, in any case of letters
+	Kinds
 }
 
 // ParseExemptions reads the values of the exempt option: an address, a CIDR range, the word
-// private_ranges, which stands for the ranges in private, or any other text, which is looked for
-// in the User-Agent.
+// private_ranges, which stands for the ranges in private, the word verified or that of a purpose, in
+// small letters, or any other text, which is looked for in the User-Agent.
 func ParseExemptions(values, private []string) (e Exemptions, err error) {
 	for _, value := range values {
 		switch {
@@ -104,16 +105,17 @@ func ParseExemptions(values, private []string) (e Exemptions, err error) {
 				return inner, err
 			}
 			e.Ranges = append(e.Ranges, inner.Ranges...)
+		case value == strings.ToLower(value) && e.add(value):
 		case strings.Trim(value, "0123456789abcdefABCDEF:./") == "" && strings.ContainsAny(value, ".:/"):
 			prefix, _ := ipranges.ParseRange(value) // one that is broad exempts as many
 			if !prefix.IsValid() {
 				return Exemptions{}, fmt.Errorf("exempt: %q is not an address or CIDR range; "+
-					"write one such as 192.0.2.0/24, private_ranges, or a text of the User-Agent", value)
+					"write one such as 192.0.2.0/24, private_ranges, verified, a purpose, or a text of the User-Agent", value)
 			}
 			e.Ranges = append(e.Ranges, prefix)
 		case strings.TrimSpace(value) == "":
 			return Exemptions{}, fmt.Errorf("exempt: %q would exempt every client; "+
-				"write an address, a CIDR range, private_ranges, or a text of the User-Agent", value)
+				"write an address, a CIDR range, private_ranges, verified, a purpose, or a text of the User-Agent", value)
 		default:
 			e.Texts = append(e.Texts, value)
 		}
@@ -121,7 +123,8 @@ func ParseExemptions(values, private []string) (e Exemptions, err error) {
 	return e, nil
 }
 
-// isExempt reports whether the client of r is exempt.
+// isExempt reports whether the client of r is exempt by its address or by its User-Agent. What kind of
+// robot it is shows only in its verdict.
 func (e *Engine) isExempt(ctx context.Context, r *Request) bool {
 	if len(e.Exempt.Ranges) > 0 {
 		e.Locate(ctx, r)

@@ -49,7 +49,7 @@ func TestUnpaced(t *testing.T) {
 	signed := Proof{Claimed: "ChatGPT-User", Signed: true, Standing: Verified}
 	nothing := Proof{}
 	google := Unpaced{Tokens: []string{"googleBOT"}}
-	search := Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}
+	search := Unpaced{Kinds: Kinds{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}
 	for _, test := range []struct {
 		name    string
 		unpaced Unpaced
@@ -78,8 +78,11 @@ func TestUnpaced(t *testing.T) {
 		{"an impostor, by purpose", search, &impostor, "Googlebot", "/", TooFast},
 		{"what cannot be checked", google, &nothing, "Googlebot", "/", Allowed},
 		{"signed", Unpaced{Tokens: []string{"ChatGPT-User"}}, &signed, "ExampleAgent", "/", Allowed},
-		{"signed, by purpose", Unpaced{Purposes: []crawler.Purpose{crawler.PurposeAIUser}}, &signed, "ExampleAgent", "/", Allowed},
+		{"signed, by purpose", Unpaced{Kinds: Kinds{Purposes: []crawler.Purpose{crawler.PurposeAIUser}}}, &signed, "ExampleAgent", "/", Allowed},
 		{"signed by another", google, &signed, "Googlebot", "/", TooFast},
+		{"as verified", Unpaced{Kinds: Kinds{Verified: true}}, &verified, "Googlebot", "/", Allowed},
+		{"as verified, not in time", Unpaced{Kinds: Kinds{Verified: true}}, &unverified, "Googlebot", "/", TooFast},
+		{"as verified, where nothing can be checked", Unpaced{Kinds: Kinds{Verified: true}}, &nothing, "OurBot", "/", TooFast},
 	} {
 		if got := thirdOf(Options{Unpaced: test.unpaced}, test.proof, test.robot, test.path); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
@@ -108,11 +111,47 @@ func TestWhomAPaceHolds(t *testing.T) {
 		{Options{Unnamed: UnnamedNobody}, "*", false},
 		{Options{Unnamed: UnnamedNobody}, "Googlebot", true},
 		{Options{Unpaced: Unpaced{Tokens: []string{"googlebot"}}}, "*", false},
-		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}, "*", false},
-		{Options{Unpaced: Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSEO}}}, "*", true},
+		{Options{Unpaced: Unpaced{Kinds: Kinds{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}}, "*", false},
+		{Options{Unpaced: Unpaced{Kinds: Kinds{Purposes: []crawler.Purpose{crawler.PurposeSEO}}}}, "*", true},
+		{Options{Unpaced: Unpaced{Kinds: Kinds{Verified: true}}}, "*", false},
+		{Options{Exempt: Exemptions{Kinds: Kinds{Purposes: []crawler.Purpose{crawler.PurposeSearch}}}}, "*", false},
 	} {
 		if got := test.options.Paces(&googlebot, test.record); got != test.want {
 			t.Errorf("%+v, record %q: got %v, want %v", test.options, test.record, got, test.want)
+		}
+	}
+}
+
+func TestKindsAreExempt(t *testing.T) {
+	verified, unverified := Proof{Claimed: "Googlebot", Standing: Verified}, Proof{Claimed: "Googlebot"}
+	impostor := Proof{Claimed: "Googlebot", Standing: Impostor, Reason: "no"}
+	for _, test := range []struct {
+		exempt string
+		proof  *Proof
+		robot  string
+		want   Kind
+	}{
+		{"search", nil, "Googlebot", Exempt},
+		{"search", nil, "Googlebot-Image", Exempt},
+		{"search", nil, "GPTBot", Disallowed},
+		{"search", nil, "OurSearchBot", Disallowed}, // no text of the User-Agent
+		{"Search", nil, "OurSearchBot", Exempt},     // a text
+		{"search", &verified, "Googlebot", Exempt},
+		{"search", &unverified, "Googlebot", Disallowed},
+		{"search", &impostor, "Googlebot", Disallowed},
+		{"search", &Proof{}, "Googlebot", Exempt}, // nothing of it can be checked
+		{"verified", &verified, "Googlebot", Exempt},
+		{"verified", &unverified, "Googlebot", Disallowed},
+		{"verified", &impostor, "Googlebot", Disallowed},
+		{"verified", nil, "Googlebot", Disallowed},
+		{"verified", &Proof{}, "VerifiedBot", Disallowed},
+	} {
+		exempt, err := ParseExemptions([]string{test.exempt}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := thirdOf(Options{Exempt: exempt}, test.proof, test.robot, "/private/"); got != test.want {
+			t.Errorf("exempt %s, %s with proof %+v: got %s, want %s", test.exempt, test.robot, test.proof, got, test.want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestDelaysThatHoldWhoDoesNotReadThem(t *testing.T) {
 	const slow = "User-agent: *\nCrawl-delay: 10\n"
 	const says = " holds robots whose operators say that they do not read it, and refuses them with 429: "
 	unnamed := enforce.Options{Unnamed: enforce.UnnamedNobody}
-	search := enforce.Options{Unpaced: enforce.Unpaced{Purposes: []crawler.Purpose{crawler.PurposeSearch}, Tokens: []string{"amazonbot"}}}
+	search := enforce.Options{Unpaced: enforce.Unpaced{Kinds: enforce.Kinds{Purposes: []crawler.Purpose{crawler.PurposeSearch}}, Tokens: []string{"amazonbot"}}}
 	for _, test := range []struct {
 		name, text string
 		options    enforce.Options
