@@ -76,6 +76,10 @@ type App struct {
 	keep    struct{ ledger, bans sync.Once }
 	told    struct{ proxy sync.Once } // what the log says once a start
 	leave   []func()                  // let go of what is held
+	asking  struct {                  // whether each robots_disallows has a robots handler
+		once sync.Once
+		err  error
+	}
 
 	mu       sync.Mutex // guards what follows
 	handlers []*siteIndex

@@ -12,17 +12,19 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // FuzzRequest sends request lines, hosts and User-Agents as they come over the wire through a handler.
-// It holds six properties:
+// It holds seven properties:
 //
 //   - served: whoever is bound is refused what a file server would serve from the disallowed folder;
 //   - plain: a path of letters, digits and single slashes that is not in that folder is allowed;
 //   - browser: a person's browser is refused nothing;
 //   - robots.txt: everybody may have it;
 //   - host: its case, a port and a final dot make no other host of it;
+//   - matcher: robots_disallows says of each path what robots check says;
 //   - answer: it is a page or a 403, and no header of it has a second line.
 func FuzzRequest(f *testing.F) {
 	for _, target := range []string{
@@ -34,6 +36,8 @@ func FuzzRequest(f *testing.F) {
 	f.Add("/private/x", "[::1]:8080", "")
 	f.Add("/private/x", "SITE.example.:443", "x\x00\xff()/")
 	th := newTestHandler(f, "User-agent: *\nDisallow: /private/\n", &Handler{})
+	rules, anyRobot := th.policies.PolicyFor(f.Context(), "").Policy.Rules, crawler.AsRobot("AnyRobot")
+	f.Add("/.well-known/acme-challenge/../../private/x", "site.example", "")
 	f.Fuzz(func(t *testing.T, target, host, agent string) {
 		r, ok := received(target, host, agent)
 		if !ok {
@@ -43,6 +47,12 @@ func FuzzRequest(f *testing.F) {
 		who := crawler.Identify(sent)
 		bound := who.Class == crawler.Robot || who.Class == crawler.Unstated
 		served, original := path.Clean("/"+r.URL.Path), *r
+		if asked := (enforce.Request{Method: r.Method}); strings.HasPrefix(target, "/") && !strings.Contains(target, "#") && asked.SetTarget(target) {
+			want := new(enforce.Engine).ByRules(rules, &asked, &anyRobot).Kind == enforce.Disallowed
+			if got := th.disallows(prepared(r.Clone(t.Context())), &anyRobot); got != (want && !asked.IsChallenge()) {
+				t.Errorf("matcher: %q: got %t, want %t", target, got, want)
+			}
+		}
 		got := th.do(prepared(r)).Result()
 		if got.StatusCode != http.StatusOK && got.StatusCode != http.StatusForbidden {
 			t.Errorf("answer: %q: got %d", target, got.StatusCode)

@@ -1,7 +1,9 @@
 package caddymodule
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +29,14 @@ type siteIndex struct {
 type serverSites struct {
 	*metrics.Sites
 	own map[caddyhttp.MiddlewareHandler][]string // the patterns that a handler stands in; none: it stands in all
+
+	judged   *metrics.Sites // those that a handler stands in
+	handlers map[*metrics.Site]*Handler
 }
+
+// handlerOf returns the handler that stands in the site of a host, the first of several; nil if none
+// does.
+func (s *serverSites) handlerOf(host string) *Handler { return s.handlers[s.judged.Of(host)] }
 
 // of returns the site of a host that r asked for.
 func (s *siteIndex) of(r *http.Request, host string) *metrics.Site {
@@ -68,7 +77,7 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	if found := a.servers[server]; found != nil {
 		return found
 	}
-	f := siteFinder{own: make(map[caddyhttp.MiddlewareHandler][]string)}
+	f := newSiteFinder(server)
 	o := order{log: a.log}
 	if server != nil {
 		f.look(server.Routes, nil)
@@ -81,39 +90,97 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	if a.servers == nil {
 		a.servers = make(map[*caddyhttp.Server]*serverSites)
 	}
-	found := &serverSites{a.counts.Sites(f.patterns), f.own}
+	found := a.sitesIn(f)
 	a.servers[server] = found
 	return found
 }
 
-// siteFinder collects the patterns of the host matchers of one server.
-type siteFinder struct {
-	patterns []string
-	own      map[caddyhttp.MiddlewareHandler][]string
+// sitesIn returns the sites that were found in a server.
+func (a *App) sitesIn(f *siteFinder) *serverSites {
+	found := &serverSites{Sites: a.counts.Sites(f.patterns), own: f.own, handlers: make(map[*metrics.Site]*Handler)}
+	var judged []string
+	for _, h := range f.handlers {
+		judged = append(judged, f.own[h]...)
+		for _, site := range a.counts.Named(f.own[h]) {
+			if found.handlers[site] == nil {
+				found.handlers[site] = h
+			}
+		}
+	}
+	found.judged = a.counts.Sites(judged)
+	return found
 }
 
-// look looks through routes that stand within those of the patterns around.
+// siteFinder collects the patterns of the host matchers of one server, and where our handlers stand.
+type siteFinder struct {
+	named    map[string]*caddyhttp.Route // routes that others invoke
+	patterns []string
+	handlers []*Handler // in their order
+	own      map[caddyhttp.MiddlewareHandler][]string
+	asking   [][]string // the patterns around each robots_disallows that is not provisioned yet
+}
+
+func newSiteFinder(server *caddyhttp.Server) *siteFinder {
+	f := &siteFinder{own: make(map[caddyhttp.MiddlewareHandler][]string), named: make(map[string]*caddyhttp.Route)}
+	if server != nil {
+		maps.Copy(f.named, server.NamedRoutes)
+	}
+	return f
+}
+
+// look looks through routes, provisioned or not, that stand within those of the patterns around.
 func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
-	for _, route := range routes {
-		within := f.hosts(route.MatcherSets)
+	for i := range routes {
+		route := &routes[i]
+		within := hostsOf(allMatchers(route))
+		f.patterns = append(f.patterns, within...)
 		if len(within) == 0 {
 			within = around
 		}
-		for _, handler := range route.Handlers {
-			if subroute, ok := handler.(*caddyhttp.Subroute); ok {
-				f.look(subroute.Routes, within)
-			} else if robots, ok := handler.(*Handler); ok {
-				f.own[robots] = append(f.own[robots], within...)
-			}
+		if slices.ContainsFunc(route.MatcherSetsRaw, asks) {
+			f.asking = append(f.asking, within)
+		}
+		for _, handler := range allHandlers(route) {
+			f.lookAt(handler, within)
 		}
 	}
 }
 
-// hosts returns the patterns that matchers name.
-func (f *siteFinder) hosts(sets caddyhttp.MatcherSets) (named []string) {
-	named = hostsOf(sets)
-	f.patterns = append(f.patterns, named...)
-	return named
+func (f *siteFinder) lookAt(handler caddyhttp.MiddlewareHandler, within []string) {
+	switch h := handler.(type) {
+	case *Handler:
+		if _, known := f.own[h]; !known {
+			f.handlers, f.own[h] = append(f.handlers, h), nil
+		}
+		for _, pattern := range within {
+			if !slices.Contains(f.own[h], pattern) {
+				f.own[h] = append(f.own[h], pattern)
+			}
+		}
+	case *caddyhttp.Subroute:
+		f.look(h.Routes, within)
+		f.lookAtErrors(h.Errors, within)
+	case *caddyhttp.Invoke:
+		if route := f.named[h.Name]; route != nil {
+			f.named[h.Name] = nil // should it invoke itself
+			f.look(caddyhttp.RouteList{*route}, within)
+			f.named[h.Name] = route
+		}
+	case rawHandler:
+		if asking.Match(h.config) {
+			f.asking = append(f.asking, within)
+		}
+	}
+}
+
+// lookAtErrors looks for what asks among routes that answer errors. A handler of ours that stands
+// there judges no request.
+func (f *siteFinder) lookAtErrors(errors *caddyhttp.HTTPErrorConfig, within []string) {
+	if errors != nil {
+		inner := siteFinder{named: f.named, own: make(map[caddyhttp.MiddlewareHandler][]string)}
+		inner.look(errors.Routes, within)
+		f.asking = append(f.asking, inner.asking...)
+	}
 }
 
 // hostsOf returns the patterns that matchers name, with their placeholders replaced.

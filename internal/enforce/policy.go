@@ -33,6 +33,7 @@ type Asker struct {
 // does not change.
 type Policy struct {
 	*Rules
+	Loaded   bool      // false: no source gave an answer yet
 	Previous *Previous // nil if nothing is known to have held before
 }
 

@@ -65,16 +65,16 @@ func (s *Sites) Of(host string) *Site {
 		return found
 	}
 	for _, w := range s.wild {
-		if matchesHost(w.pattern, host) {
+		if MatchesHost(w.pattern, host) {
 			return w.site
 		}
 	}
 	return s.any
 }
 
-// matchesHost reports whether a pattern, in which a label may be "*", matches a host: label by
+// MatchesHost reports whether a pattern, in which a label may be "*", matches a host: label by
 // label, as Caddy's host matcher does.
-func matchesHost(pattern, host string) bool {
+func MatchesHost(pattern, host string) bool {
 	for {
 		want, restOfPattern, morePattern := strings.Cut(pattern, ".")
 		label, restOfHost, moreHost := strings.Cut(host, ".")

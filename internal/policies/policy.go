@@ -15,7 +15,6 @@ type Policy struct {
 	enforce.Policy
 	Rules     *Rules
 	Forbidden bool      // robots.txt was answered 401 or 403
-	Loaded    bool      // false: no source gave an answer yet
 	Since     time.Time // when this text came into force
 	Modified  time.Time // the same for Last-Modified: in seconds, later than that of any policy before
 
@@ -92,7 +91,7 @@ type remembered struct {
 // nextPolicy returns the policy of a site that follows the one in force, with these rules. Where
 // only the config reads the same text in another way, nothing new was said to robots.
 func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
-	next := &Policy{Policy: enforce.Policy{Rules: &rules.Rules}, Rules: rules, Loaded: s.everLoaded(), Forbidden: l.isForbidden(s)}
+	next := &Policy{Policy: enforce.Policy{Rules: &rules.Rules, Loaded: s.everLoaded()}, Rules: rules, Forbidden: l.isForbidden(s)}
 	if !next.Loaded {
 		return next
 	}
@@ -156,7 +155,7 @@ func (l *Loader) recallPolicy(s *Site, key string) *Policy {
 	}
 	rules := l.read(r.current)
 	p := &Policy{
-		Policy: enforce.Policy{Rules: &rules.Rules}, Rules: rules, Forbidden: r.current.Forbidden, Loaded: true,
+		Policy: enforce.Policy{Rules: &rules.Rules, Loaded: true}, Rules: rules, Forbidden: r.current.Forbidden,
 		Since: r.current.Since, Modified: r.modified,
 	}
 	if r.previous != nil {

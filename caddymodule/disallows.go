@@ -1,0 +1,243 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types/ref"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
+)
+
+func init() {
+	caddy.RegisterModule(new(MatchDisallows))
+}
+
+// MatchDisallows matches requests for what the site's robots.txt disallows to a robot, whoever
+// asks: people's browsers too. So robots.txt says which pages are led to a challenge, a limit or a
+// login, also for robots that call themselves browsers.
+//
+// It goes by the rules of the `robots` handler of the same site, which has to be there, and by the
+// request as it came, before any rewrite. It waits for nothing: while no rules are loaded it matches
+// nothing. Nor does it match `/robots.txt`, the answer to an ACME challenge, or what Caddy asks
+// itself for.
+type MatchDisallows struct {
+	// The name of the robot, as a User-agent line of robots.txt would have it. It need not be one
+	// that exists: a record of its own can name the pages that are meant. Default: `*`, what is
+	// disallowed to robots that no record names.
+	Robot string `json:"robot,omitempty"`
+
+	app   *App
+	robot crawler.Identity
+	sites atomic.Pointer[serverSites] // of the server that it stands in; nil before the first request
+}
+
+// CaddyModule returns the Caddy module information.
+func (*MatchDisallows) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.matchers.robots_disallows",
+		New: func() caddy.Module { return new(MatchDisallows) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	robots_disallows [<robot>|*]
+func (m *MatchDisallows) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	if names := d.RemainingArgs(); len(names) > 0 {
+		if err := m.take(names); err != nil {
+			return d.WrapErr(err)
+		}
+	}
+	if d.NextBlock(0) {
+		return d.Err("robots_disallows takes no block; write the robot's name behind it")
+	}
+	if d.Next() {
+		return d.Err("robots_disallows stands twice in one matcher; write a matcher for each, or expression robots_disallows('GPTBot') && robots_disallows('CCBot')")
+	}
+	return nil
+}
+
+// take takes the names that stand behind the matcher.
+func (m *MatchDisallows) take(names []string) error {
+	if len(names) != 1 {
+		return fmt.Errorf("robots_disallows: %q: it asks for one robot; write a matcher for each, or expression robots_disallows('GPTBot') || robots_disallows('CCBot')", names)
+	}
+	if m.Robot = names[0]; m.Robot == "" {
+		return errors.New(`robots_disallows: an empty name names no robot; write robots_disallows alone for those that no record names`)
+	}
+	return m.check()
+}
+
+// check returns an error for what cannot be the name of one robot.
+func (m *MatchDisallows) check() error {
+	name := m.Robot
+	if name == "" || name == "*" {
+		return nil
+	}
+	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "/*;(),\"") {
+		return fmt.Errorf("robots_disallows: %q is no robot's name; write one as a User-agent line has it, without a version, such as GPTBot, or * for those that no record names", name)
+	}
+	if isKind(name) {
+		return fmt.Errorf("robots_disallows: %q is a kind of robots and not the name of one; write a name such as GPTBot or, where it is about who asks, crawler %s beside it", name, name)
+	}
+	if err := misspelt(name); err != nil {
+		return fmt.Errorf("robots_disallows: %w", err)
+	}
+	if closest := robotsrules.Closest(name, policies.RobotNames(), 1); closest != "" && !isInCatalogue(name) {
+		return fmt.Errorf("robots_disallows: no robot is known as %q; did you mean %s?", name, closest)
+	}
+	return nil
+}
+
+// Provision looks whether a robots handler stands in the site.
+func (m *MatchDisallows) Provision(ctx caddy.Context) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	m.robot = crawler.AsRobot(m.Robot)
+	if m.Robot == "" || m.Robot == "*" {
+		m.robot = crawler.Identity{Class: crawler.Robot}
+	}
+	var err error
+	if m.app, err = appOf(ctx); err != nil {
+		return err
+	}
+	for _, module := range ctx.Modules() {
+		if http, ok := module.(*caddyhttp.App); ok {
+			return m.app.checkAsking(http)
+		}
+	}
+	return nil
+}
+
+// checkAsking returns an error that names a site in which robots_disallows stands and no robots
+// handler that could answer. It is called before the first matcher of this kind is provisioned, and
+// looks at all.
+func (a *App) checkAsking(http *caddyhttp.App) error {
+	a.asking.once.Do(func() {
+		for name, server := range http.Servers {
+			f := newSiteFinder(server)
+			f.look(server.Routes, nil)
+			f.lookAtErrors(server.Errors, nil)
+			for _, patterns := range f.asking {
+				if err := f.checkAsking(patterns); err != nil {
+					a.asking.err = fmt.Errorf("robots_disallows: %w (server %s, listening at %s)", err, name, strings.Join(server.Listen, " "))
+					return
+				}
+			}
+		}
+	})
+	return a.asking.err
+}
+
+// checkAsking returns an error unless it is plain whose rules hold for each of the patterns; none
+// are all hosts.
+func (f *siteFinder) checkAsking(patterns []string) error {
+	if len(patterns) == 0 {
+		patterns = []string{metrics.AnySite}
+	}
+	for _, pattern := range patterns {
+		var judges []*Handler
+		var covered bool
+		for _, h := range f.handlers {
+			own := f.own[h]
+			if slices.Contains(own, pattern) || len(own) == 0 && pattern == metrics.AnySite {
+				judges = append(judges, h)
+			}
+			covered = covered || len(own) == 0 || slices.ContainsFunc(own, func(by string) bool {
+				return metrics.MatchesHost(strings.ToLower(by), strings.ToLower(pattern))
+			})
+		}
+		site := "the site " + pattern
+		if pattern == metrics.AnySite {
+			site = "the site of all other hosts"
+		}
+		if !covered {
+			return fmt.Errorf("no robots directive stands in %s, so there are no rules to go by; write robots there", site)
+		}
+		for _, h := range judges {
+			if !h.readsAs(judges[0]) {
+				return fmt.Errorf("two robots directives with different rules stand in %s, so it is not plain which are meant; give them the same sources", site)
+			}
+		}
+	}
+	return nil
+}
+
+// readsAs reports whether a handler has the same rules as another, by what their configs say.
+func (h *Handler) readsAs(other *Handler) bool {
+	return slices.Equal(h.Sources, other.Sources) && h.MaxSize == other.MaxSize &&
+		strings.EqualFold(h.Dialect, other.Dialect) && strings.EqualFold(h.Match, other.Match)
+}
+
+// Match reports whether robots.txt disallows to the robot what r asks for.
+func (m *MatchDisallows) Match(r *http.Request) bool {
+	sites := m.sites.Load()
+	if sites == nil {
+		server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+		sites = m.app.sitesOf(server)
+		m.sites.Store(sites)
+	}
+	h := sites.handlerOf(policies.Host(r.Host))
+	return h != nil && h.disallows(r, &m.robot)
+}
+
+// disallows reports whether the rules that the handler enforces disallow to a robot what r asks for.
+func (h *Handler) disallows(r *http.Request, robot *crawler.Identity) bool {
+	mark := h.app.policies.Mark(r.Header.Get(policies.MarkHeader))
+	if policies.IsOwnFetch(r.Context()) || mark.Covers(r.URL.Path) {
+		return false
+	}
+	if h.policies.WantsRequests() {
+		h.learnServer(r)
+	}
+	x := exchange{r: r, state: stateOf(r)}
+	h.fill(&x, "")
+	return !x.internal && h.engine.Disallows(r.Context(), &x.request, robot)
+}
+
+// MatchWithError is Match. There is no error.
+func (m *MatchDisallows) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+
+// CELLibrary makes the matcher a function of CEL expressions. Example:
+//
+//	expression robots_disallows('*') && !crawler('verified')
+func (*MatchDisallows) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+	return caddyhttp.CELMatcherImpl(
+		"robots_disallows", "robots_disallows_match_request_list",
+		[]*cel.Type{cel.ListType(cel.StringType)},
+		func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
+			names, err := data.ConvertToNative(reflect.TypeFor[[]string]())
+			if err != nil {
+				return nil, err
+			}
+			m := new(MatchDisallows)
+			if err := m.take(names.([]string)); err != nil {
+				return nil, err
+			}
+			return m, m.Provision(ctx)
+		},
+	)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*MatchDisallows)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchDisallows)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchDisallows)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchDisallows)(nil)
+)
