@@ -3,7 +3,7 @@ package robotsrules
 import "strings"
 
 // colons are what some write for the colon behind a field.
-var colons = [...]string{"：", "﹕", "︓", ";", "；", "=", "->"}
+var colons = [...]string{"：", "﹕", "︓", "∶", "꞉", "ː", ";", "；", "=", "->"}
 
 // withoutColon returns s without what stands for a colon at its beginning.
 func withoutColon(s string) string {
@@ -37,19 +37,42 @@ func isBarePath(text string) bool {
 	return canMatch(text, true) && !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "/*") && !strings.HasPrefix(text, "**")
 }
 
-// noField tells of a line without a field that we know, and reports whether there was anything
+// withoutBullet returns the item of a list without the sign before it.
+func withoutBullet(text string) string {
+	sign, item, _ := strings.Cut(text, " ")
+	if item = trim(item); item != "" && (sign == "-" || sign == "*" || sign == "•") {
+		return item
+	}
+	return text
+}
+
+// toldOfNoField tells of a line without a field that we know, and reports whether there was anything
 // to tell but that.
 func (p *parser) toldOfNoField(number int, text string) bool {
-	d := detail{text: text}
+	d := detail{text: withoutBullet(text)}
 	f := findNoField
 	if known, value := cutWrongColon(text, p.file.Dialect); known != unknownField {
 		f, d.field, d.fix = findWrongColon, known.String(), value
-	} else if isBarePath(text) {
+	} else if bare := withoutMarkup(text); bare != text && !strings.HasPrefix(text, "<!--") {
+		f, d.fix = findMarkup, "take it out"
+		if secondField(" "+bare) >= 0 {
+			p.known, d.fix = true, `write "`+bare+`"`
+		}
+	} else if isBarePath(d.text) {
 		f = findBarePath
 	} else if isHTTP(text) {
 		f = findBareAddress
 	} else if strings.IndexByte(text, ':') >= 0 {
+		p.strange = true
 		return false
+	}
+	switch f {
+	case findMarkup:
+		p.strange, d.text = true, text
+	case findNoField:
+		p.strange, d.text = true, text
+	default:
+		p.known = true
 	}
 	p.report(number, f, d)
 	return true
@@ -57,10 +80,17 @@ func (p *parser) toldOfNoField(number int, text string) bool {
 
 // toldOfUnknown tells what is wrong with a line whose field is not known.
 func (p *parser) toldOfUnknown(l *line) {
-	if p.toldOfNoField(l.number, l.text) {
+	if p.findings.isFull() {
+		p.strange = true
+		p.report(l.number, findUnknown, detail{})
 		return
 	}
-	d := detail{field: Closest(l.name, fieldNames[userAgent:], 2), text: l.name, fix: l.value}
+	meant := Closest(l.name, fieldNames[userAgent:], 2)
+	if meant == "" && p.toldOfNoField(l.number, l.text) {
+		return
+	}
+	p.known = p.known || meant != ""
+	d := detail{field: meant, text: l.name, fix: visible(l.value)}
 	switch {
 	case p.file.Dialect == NoRobots1994 && l.isOfLater(), d.field == "":
 		p.report(l.number, findUnknown, d)

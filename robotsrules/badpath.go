@@ -54,7 +54,7 @@ func (p *parser) checkPattern(l *line) {
 // isPlainPath reports whether a path has none of the bytes that a mistake needs.
 func isPlainPath(path string) bool {
 	for i := range len(path) {
-		if c := path[i]; c <= ' ' || c > '~' || strings.IndexByte(`\[(+,;|`, c) >= 0 {
+		if c := path[i]; c <= ' ' || c > '~' || strings.IndexByte(`\[({+,;|`, c) >= 0 {
 			return false
 		}
 	}
@@ -100,7 +100,9 @@ func expression(path string, _ bool) (fix string, found bool) {
 	}
 	_, rest, _ := strings.Cut(path, "(")
 	_, rest, either := strings.Cut(rest, "|")
-	return "", either && strings.Contains(rest, ")")
+	_, braced, _ := strings.Cut(path, "{")
+	_, braced, each := strings.Cut(braced, ",")
+	return "", either && strings.Contains(rest, ")") || each && strings.Contains(braced, "}")
 }
 
 func backslashes(path string, _ bool) (fix string, found bool) {

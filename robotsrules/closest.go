@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // UnknownWord returns the error for a word that is none of those of a list, such as "refuse,
@@ -57,7 +58,7 @@ func Closest(word string, known []string, most int) (closest string) {
 // bareWord returns the letters and digits of a word, in small letters.
 func bareWord(word string) string {
 	return strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r > 0x7F {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1

@@ -152,10 +152,12 @@ func (ds *diagnostics) put(made Diagnostic) {
 	}
 }
 
+func (ds *diagnostics) isFull() bool { return len(ds.list) >= maxDiagnostics }
+
 // room counts a finding, and reports whether it is to be kept.
 func (ds *diagnostics) room(line int) bool {
 	ds.lastLine = max(ds.lastLine, line)
-	if len(ds.list) >= maxDiagnostics {
+	if ds.isFull() {
 		ds.dropped++
 		return false
 	}

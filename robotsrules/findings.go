@@ -4,7 +4,7 @@ package robotsrules
 var (
 	findUTF16 = define("utf-16", Error, "the text is UTF-16, of which nothing can be read",
 		"save the file as UTF-8")
-	findHTML = define("html", Error, "the text is an HTML page, not a robots.txt",
+	findHTML = define("html", Error, "the text is an HTML or XML page, not a robots.txt",
 		"answer /robots.txt with plain text, or with 404 when there are no rules")
 	findCut = define("too-long", Warning, "only the first {number} bytes are read; this line and what follows is not",
 		"shorten the file")
@@ -40,11 +40,11 @@ var (
 // What can be wrong with a record.
 var (
 	findNobody = define("no-robot", Warning, "the User-agent line names no robot",
-		"write the robot's name, or delete the whole record")
+		"write the robot's name, or delete the line, and with it the record if that names nobody else")
 	findCommonWord = define("common-word", Warning, `"{text}" is a word that many robots or browsers use of themselves; it binds only a robot that is called just that`,
-		"write the robot's name, or delete the whole record")
+		"write the robot's name, or delete the line, and with it the record if that names nobody else")
 	findBrowser = define("browser", Warning, `"{text}" is the User-Agent of a browser and names no robot; it binds nobody`,
-		"write the robot's name, or delete the whole record")
+		"write the robot's name, or delete the line, and with it the record if that names nobody else")
 	findUserAgent = define("whole-user-agent", Warning, `"{text}" is a whole User-Agent; it is read as the name of the robot in it`,
 		`write "User-agent: {fix}"`)
 	findList = define("list-of-robots", Warning, `"{text}" is a list; each robot in it is named, but by many readers none of them is`,

@@ -44,7 +44,7 @@ func TestJoin(t *testing.T) {
 			name:        "a page contributes nothing",
 			parts:       []string{"User-agent: a\nDisallow: /a\n", "<!doctype html>\nUser-agent: *\nDisallow: /\n", "User-agent: c\nDisallow: /c\n"},
 			want:        "# from a\nUser-agent: a\nDisallow: /a\n\n# from b\n\n# from c\nUser-agent: c\nDisallow: /c\n",
-			diagnostics: []string{"line 5: error: b: the text is an HTML page"},
+			diagnostics: []string{"line 5: error: b: the text is an HTML or XML page"},
 		},
 		{
 			name:        "UTF-16 contributes nothing",

@@ -1,6 +1,9 @@
 package robotsrules
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // maxLine is the longest line that is read.
 const maxLine = 16 << 10
@@ -117,10 +120,11 @@ type line struct {
 	typo   bool // name is a known misspelling
 	colon  bool // a colon follows name
 	told   bool // what is wrong with the value is told already
+	more   bool // what was to be lines of its own stands in the value
 }
 
 // secondField returns where in a value another field begins that we know, -1 for nowhere: behind
-// a blank, or behind a line end that is spelt out as \n.
+// a blank, a line end that is spelt out as \n, or what is no part of a path or name.
 func secondField(value string) int {
 	for colon := 0; ; colon++ {
 		next := strings.IndexByte(value[colon:], ':')
@@ -134,13 +138,19 @@ func secondField(value string) int {
 		}
 		if from > 0 && value[from-1] == '\\' {
 			from++ // the letter of \n
-		} else if from > 0 && strings.IndexByte(blanks, value[from-1]) < 0 {
+		} else if from > 0 && !dividesFields(value[:from]) {
 			continue
 		}
 		if f, _ := fieldCalled(value[min(from, colon):colon]); f != unknownField {
 			return from
 		}
 	}
+}
+
+// dividesFields reports whether the last character of s may stand between two lines that became one.
+func dividesFields(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r < 0x80 && strings.IndexByte(">;,|", byte(r)) >= 0 || visible(string(r)) == ""
 }
 
 // lex reads a line that is neither blank nor a comment. It returns false when

@@ -16,6 +16,10 @@ func Parse(text []byte, o Options) *File {
 	p.lines(sniff(text, o.MaxBytes, &p.findings))
 	p.closeGate()
 	p.findMixedVersions()
+	if !p.known && p.strange {
+		p.findings = diagnostics{}
+		p.report(1, findNoRobotsTxt, detail{})
+	}
 	p.file.Diagnostics = p.findings.sorted()
 	return p.file
 }
@@ -39,6 +43,8 @@ type parser struct {
 	group    *Group // the open record, nil when there is none
 	body     bool   // the open record has a rule or a field of its own
 	blank    int    // the blank line that closed the last record, 0 if none did
+	known    bool   // a line is, or was meant to be, one of a robots.txt
+	strange  bool   // a line is not
 	gate     openGate
 
 	// Where the next ones are kept, so that they lie together: one allocation
@@ -75,7 +81,7 @@ func (p *parser) read(number int, raw string) {
 	}
 	switch {
 	case l.wrongColon():
-		l.told = true
+		l.told, l.more = true, true
 		p.report(number, findWrongColon, detail{field: l.field.String(), text: text, fix: trim(withoutColon(l.value))})
 	case !l.colon:
 		p.report(number, findNoColon, detail{field: l.field.String(), text: l.name, fix: l.value})
@@ -83,8 +89,12 @@ func (p *parser) read(number int, raw string) {
 		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
 	}
 	if second := secondField(l.value); l.field != unknownField && l.field != comment && second >= 0 {
-		l.told = true
-		p.report(number, findSecondField, detail{text: text, fix: firstField(l.value[second:])})
+		l.told, l.more = true, true
+		p.report(number, findSecondField, detail{text: text, fix: visible(withoutMarkup(firstField(l.value[second:])))})
+	}
+	if l.field != unknownField {
+		p.known = true
+		p.checkValue(&l)
 	}
 	p.take(&l)
 }
@@ -135,7 +145,7 @@ func (p *parser) userAgent(l *line) {
 	}
 	// Without a token the record stays open for its rules, so that they do not fall on the
 	// record before.
-	p.group.body = p.group.body || l.told // what follows it on its line was meant for it
+	p.group.body = p.group.body || l.more // what follows it on its line was meant for it
 	tokens, f, d := tokensOf(l.value, l.number)
 	if f != nil && !l.told {
 		p.report(l.number, f, d)

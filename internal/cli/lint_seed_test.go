@@ -30,6 +30,13 @@ var seeds = []struct{ line, code string }{
 	{"User-agent: bot@example.com", "address-as-name"}, {"User-agent: GPTBot CCBot", "robots-without-line"}, {"User-agent: GPTBot User-agent: CCBot", "two-fields"},
 	{"User-agent: Mozilla", "common-word"}, {"User-agent: Mozilla/5.0", "browser"}, {"User-agent: HeadlessChrome", "dressed-as-browser"},
 	{"User-agent: PTST", "dressed-as-browser"}, {"User-agent: Google-Extended", "control-token"}, {"User-agent: GTPBot", "unknown-robot"},
+	{"\u2060User-agent: GPTBot", "misspelt-user-agent"}, {"User\u2011agent: GPTBot", "misspelt-user-agent"}, {"- Disallow: /x", "misspelt"},
+	{"\u2022 Allow: /x", "misspelt"}, {"- /bare/", "bare-path"}, {"Disallow\u2236 /x", "wrong-colon"}, {"User-agent:\u00a0*", "invisible"},
+	{"Disallow: /x\u200b", "invisible"}, {"Allow: /x\v", "invisible"}, {"Disallow: /x<br/>", "markup"}, {"<br />", "markup"},
+	{"<pre>User-agent: GPTBot", "markup"}, {"User-agent: GPTBot<br>Disallow: /x", "two-fields"}, {"User-agent: *\u2028Disallow: /x", "two-fields"},
+	{"Disallow: {{ path }}", "placeholder"}, {"Sitemap: ${SITE}/sitemap.xml", "placeholder"}, {"Allow: /%PUBLIC_URL%/x", "placeholder"},
+	{"User-agent: <%= robot %>", "placeholder"}, {"Disallow: /x // why", "other-comment"}, {"Allow: /x ; why", "other-comment"},
+	{"Disallow: /x <!-- why -->", "markup"}, {"Disallow: /*.{jpg,png}", "expression"},
 }
 
 // around are lines between which a mistake can stand, after each of them and at both ends.
