@@ -90,6 +90,7 @@ func newRoute(helper httpcaddyfile.Helper, handler interface {
 //		ban         <n> in <duration> for <duration>
 //		client_prefix <v4 bits> <v6 bits>
 //		whole_addresses
+//		whole_queries
 //		announce    timegate | content_usage | noindex | sitemap | license...
 //		observe
 //	}
@@ -185,6 +186,7 @@ var options = []option{
 	{"ban", parseBan},
 	{"client_prefix", parseClientPrefix},
 	flag("whole_addresses", func(h *Handler) *bool { return &h.WholeAddresses }),
+	flag("whole_queries", func(h *Handler) *bool { return &h.WholeQueries }),
 	words("announce", "write what to repeat as headers: "+listAnnounce, func(h *Handler) *[]string { return &h.Announce }),
 	flag("observe", func(h *Handler) *bool { return &h.Observe }),
 }

@@ -165,6 +165,10 @@ type Handler struct {
 	// API. Default: false, only their networks are kept (/24 or, of IPv6, /48).
 	WholeAddresses bool `json:"whole_addresses,omitempty"`
 
+	// Keep the queries of URLs with the evidence of disobedience. They may hold secrets.
+	// Default: false, only the "?" before them is kept.
+	WholeQueries bool `json:"whole_queries,omitempty"`
+
 	// Which statements of robots.txt are repeated as response headers, to everyone:
 	// `timegate`, `content_usage`, `noindex`, `sitemap`, `license`. Headers that the site
 	// sets itself stay as they are. Default: none.
@@ -223,7 +227,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	sites := &siteIndex{handler: h, app: h.app, server: server, now: h.now}
 	h.observers = &observers{
 		app: h.app, ctx: ctx, log: h.log, now: h.now, sites: sites,
-		wholeAddresses: h.WholeAddresses,
+		wholeAddresses: h.WholeAddresses, wholeQueries: h.WholeQueries,
 	}
 	h.policies = policies.New(h.app.policies, policies.Config{
 		Sources: h.Sources, Reading: h.settings.reading, Match: h.settings.match, Refresh: h.settings.refresh,

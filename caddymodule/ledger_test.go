@@ -96,7 +96,7 @@ func (th *testHandler) evidence(t *testing.T) []compliance.Evidence {
 }
 
 func TestEvidence(t *testing.T) {
-	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{})
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{WholeQueries: true})
 	th.ask("POST", "/private/a?b=c", gptBot)
 	got := th.evidence(t)
 	want := compliance.Evidence{

@@ -28,6 +28,7 @@ type observers struct {
 	now            func() time.Time
 	sites          *siteIndex
 	wholeAddresses bool
+	wholeQueries   bool
 
 	sampler ratelimit.Sampler // of events
 }
@@ -60,7 +61,7 @@ func (o *observers) note(x *exchange, status int) {
 	if v.Kind.Disobedient() {
 		e.Line, e.Rule = v.Line, v.Cause()
 		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.state.address()
-		e.WholeAddress = o.wholeAddresses
+		e.WholeAddress, e.WholeQuery = o.wholeAddresses, o.wholeQueries
 	}
 	o.app.counts.Request(o.sites.of(x.r, v.Host), v)
 	o.app.ledger.Note(&e)

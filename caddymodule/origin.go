@@ -17,18 +17,24 @@ import (
 
 // Locate implements enforce.Origins: it says where a request came from, as Caddy knows it.
 func (h *Handler) Locate(ctx context.Context, peer string, header map[string][]string) enforce.Origin {
-	vars, _ := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any)
-	c := enforce.Connection{Peer: peer, Header: header}
-	c.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
-	c.Trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
-	if h.server != nil {
-		c.Strict, c.Told = h.server.TrustedProxiesStrict > 0, h.server.ClientIPHeaders
-	}
+	c := connectionOf(ctx, h.server, peer, header)
 	o := c.Origin()
 	if o.Kind != enforce.Known && (h.Verify != nil || h.Ban != nil || len(h.Trap) > 0) {
 		h.app.told.proxy.Do(func() { h.warnOfProxy(&o) })
 	}
 	return o
+}
+
+// connectionOf returns what Caddy knows of who sends a request to a server, which may be nil.
+func connectionOf(ctx context.Context, server *caddyhttp.Server, peer string, header map[string][]string) enforce.Connection {
+	vars, _ := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any)
+	c := enforce.Connection{Peer: peer, Header: header}
+	c.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+	c.Trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+	if server != nil {
+		c.Strict, c.Told = server.TrustedProxiesStrict > 0, server.ClientIPHeaders
+	}
+	return c
 }
 
 // warnOfProxy says that the addresses of clients are not known, and what to write.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -18,9 +19,9 @@ import (
 // reporter answers requests for what robots did: at the robots_report directive and at the
 // admin API.
 type reporter struct {
-	app     *App          // nil: there is nothing to report
-	sites   []string      // those that are shown; none: all
-	refresh time.Duration // how often an open page is brought up to date; 0 or less: never
+	app     *App                   // nil: there is nothing to report
+	shows   func(site string) bool // whether a site is shown; nil: all are
+	refresh time.Duration          // how often an open page is brought up to date; 0 or less: never
 	now     func() time.Time
 }
 
@@ -63,6 +64,9 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 // report returns what is asked for, as of now, and what is to be said about it.
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
+	if p.shows != nil {
+		report.Sites = slices.DeleteFunc(report.Sites, func(s compliance.Site) bool { return !p.shows(s.Site) })
+	}
 	report.MarkUnreadDelays(crawler.ReadsNoDelay)
 	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
@@ -75,7 +79,7 @@ func (p *reporter) report(ctx context.Context, q *reportQuery) (report *complian
 // snapshot returns what all Caddys of the fleet have seen, or else this one, and which it is.
 func (p *reporter) snapshot(ctx context.Context) (report *compliance.Report, source string) {
 	if p.app == nil {
-		return new(compliance.Ledger).Snapshot(p.now(), p.sites...), "live"
+		return new(compliance.Ledger).Snapshot(p.now()), "live"
 	}
 	ledger, nodes, err := p.app.publisher.Ledger(ctx)
 	switch {
@@ -88,7 +92,7 @@ func (p *reporter) snapshot(ctx context.Context) (report *compliance.Report, sou
 	default:
 		source = "live"
 	}
-	return ledger.Snapshot(p.now(), p.sites...), source
+	return ledger.Snapshot(p.now()), source
 }
 
 // serve answers a request for a report. self is the path of the page, empty where it is to be

@@ -3,9 +3,12 @@ package caddymodule
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -21,20 +24,33 @@ func init() {
 // obeyed, what was refused, which lines of robots.txt they broke, and the evidence. It asks
 // for nothing from elsewhere and works without scripts.
 //
-// The page is for the owner of the site: put it behind `basic_auth` or on an address that
-// only the owner reaches.
+// The page is for the owner of the site. It answers who is authenticated, as by `basic_auth`
+// before it, and the addresses that are allowed; all others get a 403 that says what to write.
 //
 // With the query `?format=json`, `csv` or `evidence.csv` it answers the same as data; `site`,
 // `robot`, `class` and `standing` select a part of it.
 type ReportPage struct {
-	// The hosts that are shown. Default: all that this Caddy serves.
+	// The hosts that are shown; "*" for all that this Caddy serves. Default: those of the site that
+	// the page stands in.
 	Sites []string `json:"sites,omitempty"`
+
+	// The addresses that may see the page without a password: addresses, CIDR ranges, or
+	// `private_ranges`. The address of a proxy is not that of its clients: see `trusted_proxies` of
+	// Caddy. Default: none.
+	Allow []string `json:"allow,omitempty"`
 
 	// How often an open page is brought up to date, from 1s. Default: 30s; -1 for never.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
 	reporter *reporter
+	allowed  []netip.Prefix
 }
+
+// defaultReportPath is where the page is, unless a matcher says otherwise, and below it.
+const defaultReportPath = "/robots-report"
+
+// allSites among the sites of the page stands for all that there are.
+const allSites = "*"
 
 // defaultReportRefresh is how often an open page is brought up to date.
 const defaultReportRefresh = 30 * time.Second
@@ -52,7 +68,26 @@ func (p *ReportPage) check() error {
 	if d := time.Duration(p.Refresh); d > 0 && d < time.Second {
 		return fmt.Errorf("refresh %s: write a duration from 1s, or off", d)
 	}
-	return nil
+	_, err := readRanges(p.Allow)
+	return err
+}
+
+// readRanges reads what the page allows.
+func readRanges(values []string) (ranges []netip.Prefix, err error) {
+	for _, value := range values {
+		expressions := []string{value}
+		if value == "private_ranges" {
+			expressions = caddyhttp.PrivateRangesCIDR()
+		}
+		for _, expression := range expressions {
+			prefix, err := caddyhttp.CIDRExpressionToPrefix(expression)
+			if err != nil {
+				return nil, fmt.Errorf("allow: %q is no address; write one, a range such as 192.0.2.0/24, or private_ranges", value)
+			}
+			ranges = append(ranges, prefix)
+		}
+	}
+	return ranges, nil
 }
 
 // Provision takes up the ledger, which a stop has left in Caddy's storage.
@@ -69,8 +104,46 @@ func (p *ReportPage) Provision(ctx caddy.Context) error {
 	if refresh == 0 {
 		refresh = defaultReportRefresh
 	}
-	p.reporter = &reporter{app: app, sites: p.Sites, refresh: refresh, now: time.Now}
+	p.allowed, _ = readRanges(p.Allow) // checked above
+	p.reporter = &reporter{app: app, refresh: refresh, now: time.Now}
 	return nil
+}
+
+// mayBeSeenBy reports whether the client may see the page. An address that may be that of a proxy is
+// nobody's.
+func (p *ReportPage) mayBeSeenBy(r *http.Request) bool {
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		if user, _ := repl.GetString("http.auth.user.id"); user != "" {
+			return true
+		}
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	c := connectionOf(r.Context(), server, r.RemoteAddr, r.Header)
+	return c.IsFrom(p.allowed)
+}
+
+// notForYou is what those are told who may not see the page: one of them may be its owner.
+const notForYou = "403 Forbidden\n\nThis page is for the owner of the site. If that is you, write in the Caddyfile\n\n" +
+	"\tbasic_auth /robots-report* {\n\t\t<name> <what caddy hash-password prints>\n\t}\n\n" +
+	"or your address in the block of robots_report, as in\n\n\trobots_report {\n\t\tallow 192.0.2.7\n\t}\n\n" +
+	"Behind a proxy, an address counts only where trusted_proxies names the proxy.\n"
+
+// shows returns which sites the page shows to r, nil for all.
+func (p *ReportPage) shows(r *http.Request) func(host string) bool {
+	if slices.Contains(p.Sites, allSites) {
+		return nil
+	}
+	if len(p.Sites) > 0 {
+		return func(host string) bool { return slices.Contains(p.Sites, host) }
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	sites := p.reporter.app.sitesOf(server)
+	patterns := sites.own[p]
+	if len(patterns) == 0 {
+		return nil // its site is that of all hosts
+	}
+	own := p.reporter.app.counts.Named(patterns)
+	return func(host string) bool { return slices.Contains(own, sites.Of(host)) }
 }
 
 // ServeHTTP answers with the page.
@@ -78,6 +151,11 @@ func (p *ReportPage) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		return caddyhttp.Error(http.StatusMethodNotAllowed, fmt.Errorf("robots_report: %s is not answered here; use GET", r.Method))
+	}
+	w.Header().Set("X-Robots-Tag", "noindex")
+	if !p.mayBeSeenBy(r) {
+		http.Error(w, notForYou, http.StatusForbidden)
+		return nil
 	}
 	original := r.URL
 	if first, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
@@ -88,18 +166,23 @@ func (p *ReportPage) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return nil
 	}
-	return p.reporter.serve(w, r, &q, original.EscapedPath())
+	shown := *p.reporter
+	shown.shows = p.shows(r)
+	return shown.serve(w, r, &q, original.EscapedPath())
 }
 
 func parseReportPage(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	helper.Next()
-	if _, matched, err := helper.MatcherToken(); err == nil && !matched && inSiteBlock(helper) && helper.CountRemainingArgs() == 0 {
-		helper.Reset()
-		helper.Next()
-		return nil, helper.Err("robots_report without a matcher would answer all that is asked of this site: " +
-			"write robots_report /robots-report*, or robots_report * if the site is to have nothing else")
+	_, stated, _ := helper.MatcherToken() // newRoute tells of an error
+	routes, err := newRoute(helper, new(ReportPage))
+	if err != nil || stated || !inSiteBlock(helper) {
+		return routes, err
 	}
-	return newRoute(helper, new(ReportPage))
+	route := routes[0].Value.(caddyhttp.Route)
+	below := caddyhttp.MatchPath{defaultReportPath, defaultReportPath + "/*"}
+	route.MatcherSetsRaw = []caddy.ModuleMap{{"path": caddyconfig.JSON(below, nil)}}
+	routes[0].Value = route
+	return routes, nil
 }
 
 // inSiteBlock reports whether a directive stands in the block of a site itself and in no other
@@ -115,9 +198,13 @@ func inSiteBlock(helper httpcaddyfile.Helper) bool {
 // UnmarshalCaddyfile sets up the page from Caddyfile tokens. Syntax:
 //
 //	robots_report [<matcher>] {
-//		sites   <host>...
+//		allow   <address|CIDR|private_ranges>...
+//		sites   <host>... | *
 //		refresh <duration> | off
 //	}
+//
+// In the block of a site itself the default matcher is /robots-report and all below it. In another
+// block it is all that comes there.
 func (p *ReportPage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return parseBlock(d, nil, func(option string) error {
 		switch option {
@@ -126,10 +213,18 @@ func (p *ReportPage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				return d.Err("sites: write the hosts that are shown, such as example.com")
 			}
 			return nil
+		case "allow":
+			if p.Allow = d.RemainingArgs(); len(p.Allow) == 0 {
+				return d.Err("allow: write the addresses that may see the page, such as 192.0.2.7 or private_ranges")
+			}
+			if err := p.check(); err != nil {
+				return d.WrapErr(err)
+			}
+			return nil
 		case "refresh":
 			return p.parseRefresh(d)
 		}
-		return unrecognized(d, "robots_report", option, "refresh", "sites")
+		return unrecognized(d, "robots_report", option, "allow", "refresh", "sites")
 	})
 }
 

@@ -157,6 +157,8 @@ func (f *siteFinder) lookAt(handler caddyhttp.MiddlewareHandler, within []string
 				f.own[h] = append(f.own[h], pattern)
 			}
 		}
+	case *ReportPage:
+		f.own[h] = append(f.own[h], within...)
 	case *caddyhttp.Subroute:
 		f.look(h.Routes, within)
 		f.lookAtErrors(h.Errors, within)

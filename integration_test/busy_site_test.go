@@ -115,7 +115,10 @@ http://example.com:{$PORT} {
 	respond "page"
 }
 http://127.0.0.1:{$PORT} {
-	robots_report *
+	robots_report * {
+		allow 127.0.0.1
+		sites *
+	}
 }
 `, map[string]string{"RULES": rules})
 	c.expect(t, "example.com", "/", "Applebot/0.1", 200)

@@ -17,7 +17,9 @@ http://:{$PORT} {
 		source file {$RULES}
 		ban 2 in 1m for 1h
 	}
-	robots_report /report
+	robots_report /report {
+		allow 127.0.0.1
+	}
 	respond "page"
 }
 http://:{$PORT2} {

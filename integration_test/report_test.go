@@ -20,7 +20,8 @@ http://:{$PORT} {
 	root * example
 	log
 	robots
-	robots_report /robots-report {
+	robots_report {
+		allow 127.0.0.1
 		refresh 1s
 	}
 	file_server
@@ -356,10 +357,10 @@ func TestTheReportIsForThoseWhoMaySeeIt(t *testing.T) {
 http://:{$PORT} {
 	root * example
 	robots
-	basic_auth /robots-report {
+	basic_auth /robots-report* {
 		owner {$HASH}
 	}
-	robots_report /robots-report {
+	robots_report {
 		refresh 1s
 	}
 	file_server

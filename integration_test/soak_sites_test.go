@@ -131,7 +131,10 @@ http://wait.test:{$PORT} {
 	respond "page"
 }
 http://report.test:{$PORT} {
-	robots_report /robots-report
+	robots_report {
+		allow 127.0.0.1
+		sites *
+	}
 }
 {more}
 http://:{$PORT} {

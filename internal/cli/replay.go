@@ -22,6 +22,7 @@ type replay struct {
 	rules          *policies.Rules // of all hosts
 	place          string          // where the rules are; all is noted under it
 	wholeAddresses bool
+	wholeQueries   bool
 
 	crawlers *crawler.Cache
 	arrivals arrivals
@@ -54,13 +55,13 @@ type replayCounts struct {
 // maxUserAgents bounds the User-Agents whose reading is remembered.
 const maxUserAgents = 1 << 14
 
-func newReplay(rules *policies.Rules, place string, wholeAddresses bool) *replay {
+func newReplay(rules *policies.Rules, place string, wholeAddresses, wholeQueries bool) *replay {
 	return &replay{
 		engine: enforce.Engine{
 			Policies: &samePolicy{Rules: &rules.Rules},
 			Limiter:  ratelimit.NewMemory(ratelimit.DefaultMaxKeys),
 		},
-		rules: rules, place: place, wholeAddresses: wholeAddresses,
+		rules: rules, place: place, wholeAddresses: wholeAddresses, wholeQueries: wholeQueries,
 		crawlers: crawler.NewCache(maxUserAgents),
 		ledger:   compliance.NewLedger(compliance.Options{}),
 	}
@@ -145,6 +146,7 @@ func (r *replay) judge(one *arrival) {
 	e.Site, e.Version, e.RobotsTxt = r.place, r.rules.Version, req.IsForRules()
 	e.Line, e.Rule = v.Line, v.Rule
 	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, req.Target, rec.Address, rec.Status, r.wholeAddresses
+	e.WholeQuery = r.wholeQueries
 	r.ledger.Note(&e)
 }
 

@@ -23,7 +23,8 @@ import (
 type replayFlags struct {
 	reader
 	robotsTxt, since, until, html string
-	json, csv, wholeAddresses     bool
+	json, csv                     bool
+	wholeAddresses, wholeQueries  bool
 }
 
 // replayCommand is caddy robots replay.
@@ -62,6 +63,7 @@ could not be.`,
 	flags.BoolVar(&f.csv, "csv", false, "print the table as CSV")
 	flags.StringVar(&f.html, "html", "", "write the report to a `file`, as a page")
 	flags.BoolVar(&f.wholeAddresses, "whole-addresses", false, "do not mask addresses in the evidence")
+	flags.BoolVar(&f.wholeQueries, "whole-queries", false, "keep the queries of URLs in the evidence")
 	f.addFlags(cmd)
 	return runs(cmd, f.run)
 }
@@ -88,7 +90,7 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 			return err // before an hour's work is done in vain
 		}
 	}
-	r := newReplay(rules, place, f.wholeAddresses)
+	r := newReplay(rules, place, f.wholeAddresses, f.wholeQueries)
 	r.run(log, newProgress(cmd.ErrOrStderr()))
 	printTrouble(cmd.ErrOrStderr(), log)
 	if r.counts.Requests == 0 && (r.counts.Unreadable > 0 && f.since+f.until == "" || log.Err() != nil) {

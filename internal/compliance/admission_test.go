@@ -191,7 +191,7 @@ func TestASiteThatIsAskedForAgainGetsItsPlace(t *testing.T) {
 	}
 	e.Site = "real.example"
 	note(l, e, 5)
-	r := l.Snapshot(start, "real.example")
+	r := l.Snapshot(start).Select(Selection{Site: "real.example"})
 	if r.Total.Requests != 4 {
 		t.Errorf("a site after a flood of them: got %d requests, want 4 of 5", r.Total.Requests)
 	}
@@ -208,7 +208,7 @@ func TestRobotsOfOtherSitesHaveRowsOfTheirOwn(t *testing.T) {
 		e.Site = fmt.Sprint(i, ".example")
 		l.Note(&e)
 	}
-	r := l.Snapshot(start, OtherSites)
+	r := l.Snapshot(start).Select(Selection{Site: OtherSites})
 	if got := r.Sites[0].Robots; len(got) != 1 || got[0].Robot != "figtree" || got[0].Requests != 3 {
 		t.Errorf("got %+v, want 3 requests of figtree", got)
 	}

@@ -53,6 +53,6 @@
 //
 // # Privacy
 //
-// Only disobedient requests are kept one by one, and of their addresses only the network, unless
-// Event.WholeAddress asks for more.
+// Only disobedient requests are kept one by one, of their addresses only the network, and of their
+// queries only the "?", unless Event.WholeAddress and WholeQuery ask for more.
 package compliance

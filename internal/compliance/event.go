@@ -3,6 +3,7 @@ package compliance
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -67,14 +68,23 @@ type Event struct {
 	Status                int
 
 	// WholeAddress keeps the Address of a disobedient request as it is. Otherwise only its
-	// network is kept, /24 or, of IPv6, /48.
-	WholeAddress bool
+	// network is kept, /24 or, of IPv6, /48. WholeQuery keeps the query of its Path, which may
+	// hold secrets; otherwise only the "?" before it is kept.
+	WholeAddress, WholeQuery bool
 }
 
 // unbound reports whether e is a person's browser that nothing binds. It is no robot, and
 // not noted.
 func (e *Event) unbound() bool {
 	return e.Class == "browser" && e.Record == "" && e.Verdict == Allowed
+}
+
+// keptPath returns what is kept of the path.
+func (e *Event) keptPath() string {
+	if i := strings.IndexByte(e.Path, '?'); i >= 0 && !e.WholeQuery {
+		return e.Path[:i+1]
+	}
+	return e.Path
 }
 
 // class and standing are the words of an Event as numbers.

@@ -33,7 +33,7 @@ type offences struct {
 
 // add keeps a disobedient request.
 func (o *offences) add(e *Event, at int64) {
-	path, rule := cut(e.Path, maxPath), cut(e.Rule, maxRule)
+	path, rule := cut(e.keptPath(), maxPath), cut(e.Rule, maxRule)
 	one := o.next()
 	one.at, one.line, one.status, one.verdict = at, lineNumber(e.Line), uint16(min(max(e.Status, 0), 999)), e.Verdict
 	one.address = maskedAddress(e.Address, e.WholeAddress)

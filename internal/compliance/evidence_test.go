@@ -48,6 +48,24 @@ func TestEvidenceSaysWhatWasAskedAndAnswered(t *testing.T) {
 	}
 }
 
+func TestQueriesAreKeptIfSomebodyAsksForThem(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		whole bool
+		want  string
+	}{
+		{"/reset?token=secret", false, "/reset?"}, {"/reset?token=secret", true, "/reset?token=secret"},
+		{"/reset", false, "/reset"}, {"?", false, "?"}, {"/a?b?c", false, "/a?"},
+	} {
+		l, e := NewLedger(Options{}), disallowed("figtree")
+		e.Path, e.WholeQuery = c.path, c.whole
+		note(l, e, 1)
+		if r := only(t, l); r.Evidence[0].Path != c.want || r.Paths[0].Path != c.want {
+			t.Errorf("%s, whole %t: got %q and %q, want %q", c.path, c.whole, r.Evidence[0].Path, r.Paths[0].Path, c.want)
+		}
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct{ address, masked, whole string }{
 		{"203.0.113.9", "203.0.113.0/24", "203.0.113.9"},

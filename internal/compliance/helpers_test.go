@@ -52,7 +52,7 @@ func only(t *testing.T, l *Ledger) Robot {
 // byName returns the rows of a.example by the names of their robots.
 func byName(l *Ledger) map[string]Robot {
 	rows := make(map[string]Robot)
-	for _, s := range l.Snapshot(start, "a.example").Sites {
+	for _, s := range l.Snapshot(start).Select(Selection{Site: "a.example"}).Sites {
 		for _, r := range s.Robots {
 			if r.Class != OtherRobots {
 				rows[r.Robot] = r
@@ -199,7 +199,7 @@ func fewRobots() *Report {
 	fast := fig
 	fast.Verdict, fast.Refused, fast.Status, fast.Line, fast.Rule = TooFast, true, 429, 5, "Crawl-delay: 5"
 	note(l, fast, 3)
-	bad := Event{Time: start.Add(hour), Site: "www.example.com", Robot: "=cmd", Class: "robot", Standing: "impostor", Version: "9f2c61", Record: "FigBot", Verdict: Disallowed, Line: 12, Rule: "Disallow: /", Method: "GET", Path: "/search?q=<fig>", Address: "2001:db8:1:2::3", Status: 200}
+	bad := Event{Time: start.Add(hour), Site: "www.example.com", Robot: "=cmd", Class: "robot", Standing: "impostor", Version: "9f2c61", Record: "FigBot", Verdict: Disallowed, Line: 12, Rule: "Disallow: /", Method: "GET", Path: "/search?q=<fig>", WholeQuery: true, Address: "2001:db8:1:2::3", Status: 200}
 	note(l, bad, 2)
 	gone := bad
 	gone.Line, gone.Rule, gone.Refused, gone.Path, gone.Status = 2, "Disallow: /gone", true, "-1", 403

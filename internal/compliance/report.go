@@ -247,15 +247,11 @@ func (sums periodSums) periods() []Period {
 	return all
 }
 
-// Snapshot returns what the ledger holds as of now, of the sites that are named or, if none
-// is, of all. Hours and days that begin after now are left out.
-func (l *Ledger) Snapshot(now time.Time, sites ...string) *Report {
+// Snapshot returns what the ledger holds as of now. Hours and days that begin after now are left
+// out.
+func (l *Ledger) Snapshot(now time.Time) *Report {
 	s := snapshot{now: moment(now), sites: make(map[string]*snapshotSite)}
-	l.each(func(r *row) {
-		if len(sites) == 0 || slices.Contains(sites, r.key.site) {
-			s.add(r)
-		}
-	})
+	l.each(s.add)
 	report := &Report{Time: timeOf(s.now), Sites: []Site{}}
 	for _, site := range s.sites {
 		site.sum()

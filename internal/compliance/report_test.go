@@ -17,19 +17,6 @@ func TestReportAsJSON(t *testing.T) {
 	mustEqual(t, "read again", asJSON(t, read), text)
 }
 
-func TestSnapshotOfSomeSites(t *testing.T) {
-	l := NewLedger(Options{})
-	for _, site := range []string{"a.example", "b.example", "c.example"} {
-		e := allowed("figtree")
-		e.Site = site
-		note(l, e, 1)
-	}
-	r := l.Snapshot(start, "c.example", "a.example", "d.example")
-	if len(r.Sites) != 2 || r.Sites[0].Site != "a.example" || r.Sites[1].Site != "c.example" || r.Total.Requests != 2 {
-		t.Errorf("got %s, want a.example and c.example", asJSON(t, r))
-	}
-}
-
 func TestOrderOfSitesAndRobots(t *testing.T) {
 	l := NewLedger(Options{})
 	for site, bad := range map[string]int{"a.example": 1, "b.example": 3, "c.example": 1} {

@@ -58,13 +58,7 @@ type Connection struct {
 
 // Origin returns where the request came from.
 func (c *Connection) Origin() Origin {
-	o := Origin{Address: c.Client, Peer: c.Peer}
-	if host, _, err := net.SplitHostPort(c.Peer); err == nil {
-		o.Peer = host
-	}
-	if addr, err := netip.ParseAddr(c.Client); err == nil {
-		o.Addr = addr.Unmap().WithZone("")
-	}
+	o := Origin{Address: c.Client, Peer: c.peer(), Addr: c.addr()}
 	switch {
 	case !o.Addr.IsValid() || isPrivate(o.Addr) || c.Trusted && c.Client == o.Peer:
 		o.Kind = Proxied
@@ -78,6 +72,33 @@ func (c *Connection) Origin() Origin {
 	}
 	o.Forwarded = c.forwarded()
 	return o
+}
+
+// IsFrom reports whether the request is from one of these ranges: whether the client's own address
+// is in one, as far as that is known, and not that of a proxy before it.
+func (c *Connection) IsFrom(ranges []netip.Prefix) bool {
+	switch {
+	case !c.Trusted && c.forwards(), c.Trusted && c.Client == c.peer(), c.Trusted && !c.Strict && c.tellsSeveral():
+		return false
+	}
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(c.addr()) })
+}
+
+// peer returns the address of the other end.
+func (c *Connection) peer() string {
+	if host, _, err := net.SplitHostPort(c.Peer); err == nil {
+		return host
+	}
+	return c.Peer
+}
+
+// addr returns the address that the server takes for the client's, the zero Addr if that is none.
+func (c *Connection) addr() netip.Addr {
+	addr, err := netip.ParseAddr(c.Client)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr.Unmap().WithZone("")
 }
 
 // sharedAddresses are those between a provider's clients and its own gateway (RFC 6598), which
