@@ -260,6 +260,14 @@ func TestFilesThatAreNotWholeAreToldOfOnceAndDoNoHarm(t *testing.T) {
 			k.expectBanned(t, rogue, "site.test", bingbot, false)
 			k.misbehave(t, otherRogue, "site.test", bingbot, untilBanned)
 			known := k.seen(t).Requests
+			for name, text := range whole {
+				if strings.Contains(name, "/ranges/") {
+					eventually(t, "the addresses are stored anew", func() bool {
+						stored, err := os.ReadFile(filepath.Join(k.store, name))
+						return err == nil && string(stored) != damage(text)
+					})
+				}
+			}
 			k.end(t, syscall.SIGTERM)
 			k.checkLog(t)
 			for _, msg := range []string{msgBansUnreadable, msgFiguresUnreadable, msgSourceUnreadable, msgAddressesNotRead} {
