@@ -165,6 +165,9 @@ func (h *Handler) reportUnprovable() {
 }
 
 func (h *Handler) reportClaimable(message string, tokens []string, purposes []crawler.Purpose) {
+	if len(tokens)+len(purposes) == 0 {
+		return // as at most sites, of which there may be thousands
+	}
 	names := slices.Clone(tokens)
 	for _, c := range crawler.Catalogue() {
 		if slices.Contains(purposes, c.Purpose) {
