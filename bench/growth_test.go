@@ -3,7 +3,11 @@ package bench
 import (
 	"fmt"
 	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"testing"
+	"time"
 )
 
 // many is more User-Agents than are remembered.
@@ -35,6 +39,81 @@ func BenchmarkGrowth(b *testing.B) {
 		b.Run(fmt.Sprintf("flood=%d", many), func(b *testing.B) { grow(b, servers, flood) })
 		b.Run("known-after-flood", func(b *testing.B) { grow(b, servers, known) })
 	})
+}
+
+// BenchmarkHosts is a request of a robot that obeys, at a site of many hosts that each have rules of
+// their own, in turn with one at a site of ten: the cost of it, how many times that at ten hosts it
+// is, and what a hundredth of the requests take at least.
+func BenchmarkHosts(b *testing.B) {
+	counts := []int{10, 1000, 50_000}
+	servers := run(b, "\trobots\n", "\trobots\n", "\trobots\n")
+	sites := make([]*manyHosts, len(counts))
+	for i, n := range counts {
+		sites[i] = &manyHosts{server: servers[i], all: requests(traffic["allowed"], "site.example"), hosts: make([]string, n)}
+		for j := range n {
+			sites[i].hosts[j] = fmt.Sprintf("host%d.example", j)
+		}
+		for range n { // the first robot of a host waits for its rules
+			sites[i].serve()
+		}
+	}
+	for i, n := range counts[1:] {
+		b.Run(fmt.Sprintf("hosts=%d", n), func(b *testing.B) {
+			before := debug.SetGCPercent(-1)
+			defer debug.SetGCPercent(before)
+			var costs, times []float64
+			var took []time.Duration
+			for b.Loop() {
+				runtime.GC()
+				few, many := sites[0].slice(nil), sites[i+1].slice(&took)
+				many = (many + sites[i+1].slice(&took)) / 2
+				few = (few + sites[0].slice(nil)) / 2
+				costs, times = append(costs, float64(many)), append(times, float64(many)/float64(few))
+			}
+			slices.Sort(took)
+			b.ReportMetric(median(costs), "ns/op")
+			b.ReportMetric(median(times), "times-10-hosts")
+			b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
+		})
+	}
+}
+
+// manyHosts is a site of many hosts, and what comes to it.
+type manyHosts struct {
+	server http.Handler
+	all    []*http.Request
+	hosts  []string
+	w      discard
+	next   int
+}
+
+// serve serves the next request, at the next host.
+func (m *manyHosts) serve() {
+	if m.w.header == nil {
+		m.w.header = make(http.Header)
+	}
+	r := m.all[m.next%len(m.all)]
+	r.Host = m.hosts[m.next%len(m.hosts)]
+	m.next++
+	serve(m.server, &m.w, r)
+}
+
+// slice serves some requests and returns the CPU time of each; what each took on the clock is added
+// to took.
+func (m *manyHosts) slice(took *[]time.Duration) time.Duration {
+	const n = 500
+	for range few { // the collector leaves cold caches
+		m.serve()
+	}
+	begun := spent()
+	for range n {
+		began := time.Now()
+		m.serve()
+		if took != nil {
+			*took = append(*took, time.Since(began))
+		}
+	}
+	return (spent() - begun) / n
 }
 
 // grow compares the second of two servers with the first, without garbage collection.
