@@ -58,8 +58,9 @@ http://*.wild.example:{$PORT} {
 type prometheus struct{ base string }
 
 // startPrometheus runs Prometheus with our alerts until the test ends. The alerts are told at
-// once, not after the time for which they hold.
-func startPrometheus(t *testing.T, c *caddy) *prometheus {
+// once, not after the time for which they hold. Changed has texts of the alerts, and what stands in
+// their place.
+func startPrometheus(t *testing.T, c *caddy, changed ...string) *prometheus {
 	t.Helper()
 	need(t, "prometheus")
 	folder := t.TempDir()
@@ -67,7 +68,7 @@ func startPrometheus(t *testing.T, c *caddy) *prometheus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(folder, "alerts.yml"), regexp.MustCompile(`(?m)^( +for:) .*$`).ReplaceAllString(string(alerts), "$1 0s"))
+	write(t, filepath.Join(folder, "alerts.yml"), regexp.MustCompile(`(?m)^( +for:) .*$`).ReplaceAllString(strings.NewReplacer(changed...).Replace(string(alerts)), "$1 0s"))
 	write(t, filepath.Join(folder, "prometheus.yml"), fmt.Sprintf(`
 global:
   scrape_interval: 1s
