@@ -181,7 +181,7 @@ func (e *Engine) decideByRules(ctx context.Context, r *Request, policy *Policy, 
 	if binding == nil && (v.Capture != nil || !(unnamed && (policy.Denied != "" || e.DefaultPace.Documents > 0))) {
 		return
 	}
-	if e.isExempt(ctx, r) || e.Exempt.covers(v) {
+	if e.isExempt(ctx, r) || !e.Exempt.isNone() && e.Exempt.covers(v) {
 		v.Kind = Exempt
 		return
 	}
