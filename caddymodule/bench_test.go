@@ -69,6 +69,21 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
+// BenchmarkDisallows is the matcher robots_disallows, which costs nothing where it does not stand.
+func BenchmarkDisallows(b *testing.B) {
+	th := newTestHandler(b, manyRecords(), &Handler{})
+	m := asTo(b, th, "")
+	for _, target := range []string{"/articles/2026/11/a-page.html", "/search?q=x"} {
+		b.Run(target[1:7], func(b *testing.B) {
+			r := newRequest("GET", target, chrome)
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Match(r)
+			}
+		})
+	}
+}
+
 // BenchmarkAnnounce is a browser's request for a page. "off" is what it costs without: what
 // the others add to it is the price of the headers.
 func BenchmarkAnnounce(b *testing.B) {

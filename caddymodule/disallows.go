@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types/ref"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -57,16 +55,17 @@ func (*MatchDisallows) CaddyModule() caddy.ModuleInfo {
 //	robots_disallows [<robot>|*]
 func (m *MatchDisallows) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
-	if names := d.RemainingArgs(); len(names) > 0 {
-		if err := m.take(names); err != nil {
-			return d.WrapErr(err)
-		}
-	}
-	if d.NextBlock(0) {
+	names := d.RemainingArgs()
+	switch {
+	case d.NextBlock(0):
 		return d.Err("robots_disallows takes no block; write the robot's name behind it")
-	}
-	if d.Next() {
+	case d.Next():
 		return d.Err("robots_disallows stands twice in one matcher; write a matcher for each, or expression robots_disallows('GPTBot') && robots_disallows('CCBot')")
+	case len(names) == 0:
+		return nil
+	}
+	if err := m.take(names); err != nil {
+		return d.WrapErr(err)
 	}
 	return nil
 }
@@ -76,7 +75,8 @@ func (m *MatchDisallows) take(names []string) error {
 	if len(names) != 1 {
 		return fmt.Errorf("robots_disallows: %q: it asks for one robot; write a matcher for each, or expression robots_disallows('GPTBot') || robots_disallows('CCBot')", names)
 	}
-	if m.Robot = names[0]; m.Robot == "" {
+	m.Robot = names[0]
+	if strings.TrimSpace(m.Robot) == "" {
 		return errors.New(`robots_disallows: an empty name names no robot; write robots_disallows alone for those that no record names`)
 	}
 	return m.check()
@@ -88,7 +88,7 @@ func (m *MatchDisallows) check() error {
 	if name == "" || name == "*" {
 		return nil
 	}
-	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "/*;(),\"") {
+	if strings.TrimSpace(name) != name || strings.ContainsAny(name, "/*;(),\"") {
 		return fmt.Errorf("robots_disallows: %q is no robot's name; write one as a User-agent line has it, without a version, such as GPTBot, or * for those that no record names", name)
 	}
 	if isKind(name) {
@@ -151,26 +151,21 @@ func (f *siteFinder) checkAsking(patterns []string) error {
 		patterns = []string{metrics.AnySite}
 	}
 	for _, pattern := range patterns {
-		var judges []*Handler
-		var covered bool
-		for _, h := range f.handlers {
-			own := f.own[h]
-			if slices.Contains(own, pattern) || len(own) == 0 && pattern == metrics.AnySite {
-				judges = append(judges, h)
-			}
-			covered = covered || len(own) == 0 || slices.ContainsFunc(own, func(by string) bool {
-				return metrics.MatchesHost(strings.ToLower(by), strings.ToLower(pattern))
-			})
-		}
 		site := "the site " + pattern
 		if pattern == metrics.AnySite {
 			site = "the site of all other hosts"
 		}
-		if !covered {
+		handlers := f.handlersFor(pattern)
+		if len(handlers) == 0 {
 			return fmt.Errorf("no robots directive stands in %s, so there are no rules to go by; write robots there", site)
 		}
-		for _, h := range judges {
-			if !h.readsAs(judges[0]) {
+		var first *Handler
+		for _, h := range handlers {
+			own := f.own[h]
+			switch isOwn := slices.Contains(own, pattern) || len(own) == 0 && pattern == metrics.AnySite; {
+			case isOwn && first == nil:
+				first = h
+			case isOwn && !h.readsAs(first):
 				return fmt.Errorf("two robots directives with different rules stand in %s, so it is not plain which are meant; give them the same sources", site)
 			}
 		}
@@ -217,21 +212,13 @@ func (m *MatchDisallows) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_disallows('*') && !crawler('verified')
 func (*MatchDisallows) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return caddyhttp.CELMatcherImpl(
-		"robots_disallows", "robots_disallows_match_request_list",
-		[]*cel.Type{cel.ListType(cel.StringType)},
-		func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
-			names, err := data.ConvertToNative(reflect.TypeFor[[]string]())
-			if err != nil {
-				return nil, err
-			}
-			m := new(MatchDisallows)
-			if err := m.take(names.([]string)); err != nil {
-				return nil, err
-			}
-			return m, m.Provision(ctx)
-		},
-	)
+	return celFunction("robots_disallows", func(words []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := new(MatchDisallows)
+		if err := m.take(words); err != nil {
+			return nil, err
+		}
+		return m, m.Provision(ctx)
+	})
 }
 
 // Interface guards

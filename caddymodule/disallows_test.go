@@ -13,7 +13,7 @@ import (
 )
 
 // asTo is the matcher robots_disallows of the site that a handler stands in.
-func asTo(t *testing.T, th *testHandler, robot string) *MatchDisallows {
+func asTo(t testing.TB, th *testHandler, robot string) *MatchDisallows {
 	t.Helper()
 	m := &MatchDisallows{Robot: robot}
 	if err := m.Provision(th.ctx); err != nil {
@@ -163,7 +163,8 @@ func TestRobotsDisallowsRefusesWhatIsNoName(t *testing.T) {
 		"robots_disallows costly":         "",
 		"robots_disallows expensive":      "",
 		`robots_disallows ""`:             "an empty name names no robot",
-		`robots_disallows " "`:            `" " is no robot's name`,
+		`robots_disallows " "`:            "an empty name names no robot",
+		`robots_disallows " GPTBot"`:      `" GPTBot" is no robot's name`,
 		"robots_disallows GPT*":           "is no robot's name",
 		"robots_disallows Mozilla/5.0":    "is no robot's name",
 		"robots_disallows GPTBot,CCBot":   "is no robot's name",

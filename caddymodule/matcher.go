@@ -290,20 +290,22 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 //
 //	expression crawler('*') && !crawler('search', 'Googlebot')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return caddyhttp.CELMatcherImpl(
-		"crawler", "crawler_match_request_list",
-		[]*cel.Type{cel.ListType(cel.StringType)},
+	return celFunction("crawler", func(words []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := new(MatchCrawler)
+		m.add(words)
+		return m, m.Provision(ctx)
+	})
+}
+
+// celFunction makes a matcher that takes words a function of CEL expressions.
+func celFunction(name string, match func(words []string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
+	return caddyhttp.CELMatcherImpl(name, name+"_match_request_list", []*cel.Type{cel.ListType(cel.StringType)},
 		func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
-			names, err := data.ConvertToNative(reflect.TypeFor[[]string]())
+			words, err := data.ConvertToNative(reflect.TypeFor[[]string]())
 			if err != nil {
 				return nil, err
 			}
-			var m MatchCrawler
-			m.add(names.([]string))
-			if err := m.Provision(ctx); err != nil {
-				return nil, err
-			}
-			return m, nil
+			return match(words.([]string))
 		},
 	)
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
 )
 
 // answering are the handlers that answer whatever comes to them.
@@ -65,6 +68,58 @@ func (o *order) judge(sites []string, before string, again bool) {
 		o.log.Warn("robots stands twice in one place: the second one judges what the first lets pass, and each goes by its own options",
 			zap.Strings("sites", sites), zap.String("advice", "write all options in one block, or give each a matcher"))
 	}
+}
+
+// crawlerAt is a matcher crawler, and the patterns of the sites around it.
+type crawlerAt struct {
+	*MatchCrawler
+	within []string
+}
+
+// lookAtMatchers looks for matchers crawler in a set that is provisioned, within not too.
+func (f *siteFinder) lookAtMatchers(set caddyhttp.MatcherSet, within []string) {
+	for _, matcher := range set {
+		switch m := matcher.(type) {
+		case *MatchCrawler:
+			f.crawlers = append(f.crawlers, crawlerAt{m, within})
+		case *caddyhttp.MatchNot:
+			for _, inner := range m.MatcherSets {
+				f.lookAtMatchers(inner, within)
+			}
+		}
+	}
+}
+
+// askInVain warns of matchers crawler that ask for what no robots directive of their site finds.
+func (o *order) askInVain(f *siteFinder) {
+	for _, m := range f.crawlers {
+		for _, word := range m.Verified {
+			patterns := m.within
+			if len(patterns) == 0 {
+				patterns = []string{metrics.AnySite}
+			}
+			if slices.ContainsFunc(patterns, func(p string) bool {
+				return slices.ContainsFunc(f.handlersFor(p), func(h *Handler) bool { return h.finds(word) })
+			}) {
+				continue
+			}
+			o.log.Warn("a crawler matcher asks for what no robots directive of its site finds: nobody matches", zap.Strings("sites", patterns), zap.String("word", word),
+				zap.String("advice", "write in robots what finds it: verify for verified and impostor, trap for trapped, ban for banned"))
+		}
+	}
+}
+
+// finds reports whether the handler may find that this word is true of a client.
+func (h *Handler) finds(word string) bool {
+	switch word {
+	case foundTrapped:
+		return len(h.Trap) > 0
+	case foundBanned:
+		return h.Ban != nil
+	case enforce.Unverified.String():
+		return true
+	}
+	return h.Verify != nil
 }
 
 // nameOf returns the name of a module, as JSON has it; "" for what is none.

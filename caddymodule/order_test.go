@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,25 +31,7 @@ func TestRobotsThatStandWhereTheyDoNothingAreTold(t *testing.T) {
 		"robots /a/*\nrobots /b/*\nfile_server":                            "",
 		"robots\nhandle /a/* {\nrobots {\nobserve\n}\n}\nfile_server":      "",
 	} {
-		adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte("http://a.example {\n"+site+"\n}\n"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parsed struct {
-			Apps struct {
-				HTTP struct {
-					Servers map[string]struct{ Routes caddyhttp.RouteList }
-				}
-			}
-		}
-		if err := json.Unmarshal(adapted, &parsed); err != nil {
-			t.Fatal(err)
-		}
-		routes := parsed.Apps.HTTP.Servers["srv0"].Routes
-		ctx, cancel := caddy.NewContext(contextWithStorage(t))
-		if err := routes.Provision(ctx); err != nil {
-			t.Fatal(err)
-		}
+		routes := routesOf(t, "http://a.example {\n"+site+"\n}\n")
 		core, logs := observer.New(zap.WarnLevel)
 		o := order{log: zap.New(core)}
 		o.look(routes, nil, "")
@@ -62,6 +45,59 @@ func TestRobotsThatStandWhereTheyDoNothingAreTold(t *testing.T) {
 		if got := strings.Join(told, "; "); want == "" && got != "" || !strings.HasPrefix(got, want) || len(told) > 1 {
 			t.Errorf("%q: told %q, want %q", site, got, want)
 		}
-		cancel()
+	}
+}
+
+// routesOf returns the routes of the one server of a Caddyfile.
+func routesOf(t *testing.T, caddyfile string) caddyhttp.RouteList {
+	t.Helper()
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Apps struct {
+			HTTP struct {
+				Servers map[string]struct{ Routes caddyhttp.RouteList }
+			}
+		}
+	}
+	if err := json.Unmarshal(adapted, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	routes := parsed.Apps.HTTP.Servers["srv0"].Routes
+	ctx, cancel := caddy.NewContext(contextWithStorage(t))
+	t.Cleanup(cancel)
+	if err := routes.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return routes
+}
+
+func TestCrawlerMatchersThatAskInVainAreTold(t *testing.T) {
+	for caddyfile, want := range map[string]string{
+		"a.test {\nrobots\n@x crawler verified\nrespond @x 200\n}":                                             "[a.test] verified",
+		"a.test {\nrobots\n@x not crawler impostor\nrespond @x 200\n}":                                         "[a.test] impostor",
+		"a.test {\nrobots {\nverify known\n}\n@x crawler verified trapped\nrespond @x 200\n}":                  "[a.test] trapped",
+		"a.test {\nrobots {\nverify known\n}\n@x not crawler verified impostor\nrespond @x 200\n}":             "",
+		"a.test {\nrobots\n@x crawler unverified\nrespond @x 200\n}":                                           "",
+		"a.test {\nrobots\n@x crawler GPTBot ai-training\nrespond @x 200\n}":                                   "",
+		"a.test {\nrobots {\ntrap /trap/\nban 3 in 1m for 1h\n}\n@x crawler trapped banned\nrespond @x 200\n}": "",
+		"a.test {\nrobots {\ntrap /trap/\n}\n}\nb.test {\nrobots\n@x crawler trapped\nrespond @x 200\n}":       "[b.test] trapped",
+		"*.a.test {\nrobots {\ntrap /trap/\n}\n}\nb.a.test {\n@x crawler trapped\nrespond @x 200\n}":           "",
+		":8480 {\n@x crawler banned\nrespond @x 200\n}":                                                        "[*] banned",
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		o := order{log: zap.New(core)}
+		f := newSiteFinder(nil)
+		f.look(routesOf(t, caddyfile), nil)
+		o.askInVain(f)
+		got := ""
+		for _, entry := range logs.All() {
+			got += fmt.Sprint(entry.ContextMap()["sites"], " ", entry.ContextMap()["word"])
+		}
+		if got != want {
+			t.Errorf("%s\ngot %q, want %q", caddyfile, got, want)
+		}
 	}
 }

@@ -19,7 +19,7 @@ var asking = regexp.MustCompile(`\brobots_disallows("\s*:|\s*\()`)
 // asks reports whether a set of matchers has robots_disallows in it, within others too.
 func asks(set caddy.ModuleMap) bool {
 	for name, config := range set {
-		if name == "robots_disallows" || (name == "not" || name == "expression") && asking.Match(config) {
+		if name == "robots_disallows" || asking.Match(config) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -81,6 +82,7 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	o := order{log: a.log}
 	if server != nil {
 		f.look(server.Routes, nil)
+		f.lookAtErrors(server.Errors, nil)
 		o.look(server.Routes, nil, "")
 		for _, route := range server.NamedRoutes {
 			f.look(caddyhttp.RouteList{*route}, nil)
@@ -90,6 +92,7 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	if a.servers == nil {
 		a.servers = make(map[*caddyhttp.Server]*serverSites)
 	}
+	o.askInVain(f)
 	found := a.sitesIn(f)
 	a.servers[server] = found
 	return found
@@ -118,6 +121,7 @@ type siteFinder struct {
 	handlers []*Handler // in their order
 	own      map[caddyhttp.MiddlewareHandler][]string
 	asking   [][]string // the patterns around each robots_disallows that is not provisioned yet
+	crawlers []crawlerAt
 }
 
 func newSiteFinder(server *caddyhttp.Server) *siteFinder {
@@ -139,6 +143,9 @@ func (f *siteFinder) look(routes caddyhttp.RouteList, around []string) {
 		}
 		if slices.ContainsFunc(route.MatcherSetsRaw, asks) {
 			f.asking = append(f.asking, within)
+		}
+		for _, set := range route.MatcherSets {
+			f.lookAtMatchers(set, within)
 		}
 		for _, handler := range allHandlers(route) {
 			f.lookAt(handler, within)
@@ -175,13 +182,24 @@ func (f *siteFinder) lookAt(handler caddyhttp.MiddlewareHandler, within []string
 	}
 }
 
+// handlersFor returns the handlers that stand in the site with a pattern, or in one that is wider.
+func (f *siteFinder) handlersFor(pattern string) (all []*Handler) {
+	for _, h := range f.handlers {
+		own := f.own[h]
+		if len(own) == 0 || slices.ContainsFunc(own, func(by string) bool { return metrics.MatchesHost(strings.ToLower(by), strings.ToLower(pattern)) }) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
 // lookAtErrors looks for what asks among routes that answer errors. A handler of ours that stands
 // there judges no request.
 func (f *siteFinder) lookAtErrors(errors *caddyhttp.HTTPErrorConfig, within []string) {
 	if errors != nil {
 		inner := siteFinder{named: f.named, own: make(map[caddyhttp.MiddlewareHandler][]string)}
 		inner.look(errors.Routes, within)
-		f.asking = append(f.asking, inner.asking...)
+		f.asking, f.crawlers = append(f.asking, inner.asking...), append(f.crawlers, inner.crawlers...)
 	}
 }
 
