@@ -18,7 +18,7 @@ http://:{$PORT} {
 		ban 2 in 1m for 1h
 	}
 	robots_report /report {
-		allow 127.0.0.1
+		allow 198.51.100.1
 	}
 	respond "page"
 }
@@ -92,7 +92,9 @@ func TestTheDocumentedCommandsEndRefusals(t *testing.T) {
 	for on, off := range map[string]string{"caddy robots observe on": "caddy robots observe off", "curl -X POST 'localhost:2019/robots/observe?set=on'": "caddy robots observe off"} {
 		run(on)
 		ask("/private/", 200)
-		c.expect(t, "", "/report", chrome, 200)
+		if a := c.ask(t, request{path: "/report", agent: chrome}.from("198.51.100.1")); a.status != 200 {
+			t.Errorf("the report: got %d, want 200", a.status)
+		}
 		elsewhere(200)
 		run(off)
 		ask("/page", 403)
