@@ -75,12 +75,15 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 		return
 	}
 	shown := robots[:min(len(robots), maxTableRobots)]
-	head := []string{"ROBOT", "REQUESTS"}
-	var columns []compliance.Verdict
-	for _, c := range columnsOfVerdicts {
-		if c.always || slices.ContainsFunc(shown, func(r compliance.Robot) bool { return r.Of(c.verdict).Requests > 0 }) {
-			head, columns = append(head, c.head), append(columns, c.verdict)
+	columns := []compliance.Verdict{compliance.Allowed, compliance.Disallowed, compliance.TooFast, compliance.OffHours}
+	for _, v := range []compliance.Verdict{compliance.Banned, compliance.Impostor, compliance.Exempt} {
+		if slices.ContainsFunc(shown, func(r compliance.Robot) bool { return r.Of(v).Requests > 0 }) {
+			columns = append(columns, v)
 		}
+	}
+	head := []string{"ROBOT", "REQUESTS"}
+	for _, v := range columns {
+		head = append(head, strings.ToUpper(strings.ReplaceAll(v.String(), "_", " ")))
 	}
 	rows := [][]string{append(head, "ROBOTS.TXT")}
 	for i := range shown {
@@ -109,17 +112,6 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 			printBroken(out, robot, width)
 		}
 	}
-}
-
-// columnsOfVerdicts are the columns of a table of robots; some are there only where they count anything.
-var columnsOfVerdicts = []struct {
-	head    string
-	verdict compliance.Verdict
-	always  bool
-}{
-	{"ALLOWED", compliance.Allowed, true}, {"DISALLOWED", compliance.Disallowed, true}, {"TOO FAST", compliance.TooFast, true},
-	{"OFF HOURS", compliance.OffHours, true}, {"BANNED", compliance.Banned, false}, {"IMPOSTOR", compliance.Impostor, false},
-	{"EXEMPT", compliance.Exempt, false},
 }
 
 // minName is how many columns the names in a table have, however many are left.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
+
+// reportPath is where the admin API says what robots did.
+const reportPath = "/robots/robots"
 
 // reportCommand is caddy robots report.
 func reportCommand() *cobra.Command {
@@ -40,15 +42,16 @@ not be done.`,
 	flags.StringVar(&s.Standing, "standing", "", "only those of this `word`: verified, unverified,\nimpostor, or - where nothing can be checked")
 	flags.BoolVar(&asCSV, "csv", false, "print the table as CSV")
 	flags.StringVar(&page, "html", "", "write the report to a `file`, as a page")
-	c.addFlags(cmd, "the whole report as JSON")
-	for flag, words := range map[string][]string{
-		"class": {"robot", "service", "app", "unstated", "browser"}, "standing": {"verified", "unverified", "impostor", "-"},
-	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	fixed := func(words ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	}
-	_ = cmd.RegisterFlagCompletionFunc("site", c.completed(func() []string { return c.reported(func(s *compliance.Site) []string { return []string{s.Site} }) }))
-	_ = cmd.RegisterFlagCompletionFunc("robot", c.completed(func() []string { return c.reported(robotNames) }))
-	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, _ []string) error {
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"site": c.completed(reportPath, "site"), "robot": c.completed(reportPath, "robot"),
+		"class": fixed("robot", "service", "app", "unstated", "browser"), "standing": fixed("verified", "unverified", "impostor", "-"),
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, complete)
+	}
+	return asking(&c, cmd, func([]string) error {
 		if c.asJSON && asCSV {
 			return errors.New("--json and --csv are both there; write one of them")
 		}
@@ -64,52 +67,32 @@ not be done.`,
 				return err
 			}
 		}
-		report, raw, err := get[compliance.Report](&c, http.MethodGet, "/robots/robots", s.Values())
+		report, err := get[compliance.Report](&c, http.MethodGet, reportPath, s.Values())
 		switch {
 		case err != nil:
 			return err
 		case len(report.Sites) == 0 && len(s.Values()) > 0:
-			cmd.PrintErrf("%s: nothing is known of that%s%s\n", cmd.CommandPath(),
-				didYouMean(s.Site, c.reported(func(s *compliance.Site) []string { return []string{s.Site} })), didYouMean(s.Robot, c.reported(robotNames)))
+			c.cmd.PrintErrf("%s: nothing is known of that%s%s\n", c.cmd.CommandPath(), c.meant(s.Site, reportPath, "site"), c.meant(s.Robot, reportPath, "robot"))
 			return errFound
 		case asCSV:
-			return report.WriteRobots(out)
-		case c.asJSON:
-			fmt.Fprintf(out, "%s", raw)
+			return report.WriteRobots(c.out)
 		default:
-			printReport(out, &report, terminalWidth(cmd.OutOrStdout()))
+			c.printReport(&report)
 		}
 		return nil
 	})
 }
 
-// reported returns names that the whole report has, each site's by of; none if it is not known.
-func (c *running) reported(of func(*compliance.Site) []string) (names []string) {
-	report, _, _ := get[compliance.Report](c, http.MethodGet, "/robots/robots", nil)
-	for i := range report.Sites {
-		names = append(names, of(&report.Sites[i])...)
-	}
-	return names
-}
-
-func robotNames(s *compliance.Site) (names []string) {
-	for i := range s.Robots {
-		names = append(names, s.Robots[i].Robot)
-	}
-	return names
-}
-
 // printReport prints what robots did, a table for each site.
-func printReport(out *bufio.Writer, report *compliance.Report, width int) {
+func (c *running) printReport(report *compliance.Report) {
 	if len(report.Sites) == 0 {
-		fmt.Fprintln(out, "No robot came.")
+		fmt.Fprintln(c.out, "No robot came.")
 		return
 	}
-	fmt.Fprintf(out, "since %s\n", moment(report.Since))
-	for i := range report.Sites {
-		s := &report.Sites[i]
-		fmt.Fprintf(out, "\n%s: %s requests of robots, %s against robots.txt, %s refused\n",
+	fmt.Fprintf(c.out, "since %s\n", moment(report.Since))
+	for _, s := range report.Sites {
+		fmt.Fprintf(c.out, "\n%s: %s requests of robots, %s against robots.txt, %s refused\n",
 			hostLabel(s.Site), humanize.Comma(int64(s.Requests)), humanize.Comma(int64(s.Disobedient)), humanize.Comma(int64(s.Refused)))
-		printRobots(out, s.Robots, width)
+		printRobots(c.out, s.Robots, terminalWidth(c.cmd.OutOrStdout()))
 	}
 }

@@ -1,41 +1,53 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
-
-	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
-// running is a Caddy that runs, which is asked at its admin endpoint. The zero value is the one
-// where Caddy's own commands look for it.
+// running is a Caddy that runs, which a command asks at its admin endpoint. The zero value is the
+// one where Caddy's own commands look for it.
 type running struct {
-	address, config, adapter string // as for caddy reload
+	cmd                      *cobra.Command
+	out                      *bufio.Writer // for people; with --json nothing of it is seen
+	json                     io.Writer     // what Caddy answers, where that is wanted
+	address, config, adapter string        // as for caddy reload
 	asJSON                   bool
-	patience                 time.Duration // 0: adminTime
+	patience                 time.Duration // how long an answer is waited for
 }
 
-// adminTime is how long an answer is waited for: longer than Caddy waits for loads of robots.txt.
+// adminTime is longer than Caddy waits for loads of robots.txt.
 const adminTime = 45 * time.Second
 
-// addFlags adds the flags of a command that asks a running Caddy.
-func (c *running) addFlags(cmd *cobra.Command, each string) {
+// asking makes f what a command does that asks a running Caddy.
+func asking(c *running, cmd *cobra.Command, f func(args []string) error) *cobra.Command {
+	c.cmd, c.patience = cmd, adminTime
 	flags := cmd.Flags()
 	flags.StringVar(&c.address, "address", "", "where Caddy's admin endpoint is, if not at its\ndefault address: host:port or unix//a/path")
 	flags.StringVar(&c.config, "config", "", "the `file` of the config, which says where it is")
 	flags.StringVar(&c.adapter, "adapter", "", "the `name` of the adapter of that file")
-	flags.BoolVar(&c.asJSON, "json", false, "print "+each)
+	flags.BoolVar(&c.asJSON, "json", false, "print what Caddy answers, as JSON")
+	return runs(cmd, func(_ *cobra.Command, out *bufio.Writer, args []string) error {
+		c.out, c.json = out, io.Discard
+		if c.asJSON {
+			c.out, c.json = bufio.NewWriter(io.Discard), out
+		}
+		return f(args)
+	})
 }
 
 // refusal is what Caddy answers in place of what it was asked for.
@@ -61,27 +73,24 @@ func (c *running) ask(method, path string, query url.Values) ([]byte, error) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	type answer struct {
-		body []byte
-		err  error
-	}
-	answered := make(chan answer, 1)
+	var body []byte
+	answered := make(chan error, 1)
 	go func() { // Caddy's function has no timeout
 		resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, nil)
-		if err != nil {
-			answered <- answer{err: failure(address, err.Error())}
-			return
+		if err == nil {
+			defer resp.Body.Close()
+			body, err = io.ReadAll(resp.Body)
 		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		answered <- answer{body, err}
+		answered <- err
 	}()
-	patience := cmp.Or(c.patience, adminTime)
 	select {
-	case a := <-answered:
-		return a.body, a.err
-	case <-time.After(patience):
-		return nil, fmt.Errorf("what listens at %s has not answered within %s", address, patience)
+	case err := <-answered:
+		if err != nil {
+			return nil, failure(address, err.Error())
+		}
+		return body, nil
+	case <-time.After(c.patience):
+		return nil, fmt.Errorf("what listens at %s has not answered within %s", address, c.patience)
 	}
 }
 
@@ -89,11 +98,9 @@ func (c *running) ask(method, path string, query url.Values) ([]byte, error) {
 func failure(address, text string) error {
 	_, answer, isAnswer := strings.Cut(text, "responded with error: HTTP ")
 	if !isAnswer {
-		if i := strings.LastIndex(text, `": `); i >= 0 {
-			text = text[i+3:] // it repeats the URL
-		}
+		_, reason, _ := strings.Cut(text, `": `) // behind the URL
 		return fmt.Errorf("no Caddy answers at %s: %s. Start it; or write where its admin endpoint is, with --address or --config. "+
-			"With \"admin off\" in the config there is none: change the config, and restart Caddy", address, text)
+			"With \"admin off\" in the config there is none: change the config, and restart Caddy", address, cmp.Or(reason, text))
 	}
 	code, body, _ := strings.Cut(answer, ": ")
 	var said struct{ Error string }
@@ -109,42 +116,54 @@ func notOurs(address string) error {
 		"write the --address of the right one, or ask it: caddy list-modules | grep robots", address)
 }
 
-// get asks for a value in JSON, and also returns it as it came.
-func get[T any](c *running, method, path string, query url.Values) (value T, raw json.RawMessage, err error) {
-	raw, err = c.ask(method, path, query)
-	if err == nil && json.Unmarshal(raw, &value) != nil {
+// get asks for a value in JSON, and prints it where that is wanted.
+func get[T any](c *running, method, path string, query url.Values) (value T, err error) {
+	answer, err := c.ask(method, path, query)
+	if err == nil && json.Unmarshal(answer, &value) != nil {
 		err = notOurs(cmp.Or(c.address, "the admin endpoint"))
 	}
-	return value, raw, err
-}
-
-// printEach prints each value of a list in JSON as a line.
-func printEach(out io.Writer, list json.RawMessage) {
-	var values []json.RawMessage
-	_ = json.Unmarshal(list, &values) // get has read it
-	for _, value := range values {
-		fmt.Fprintf(out, "%s\n", value)
+	if err == nil {
+		_, err = c.json.Write(answer)
 	}
+	return value, err
 }
 
-// sites returns the sites of the Caddy.
-func (c *running) sites() ([]policies.Record, json.RawMessage, error) {
-	return get[[]policies.Record](c, http.MethodGet, "/robots/sites", nil)
-}
-
-// hostNames returns the names of the sites, none if they are not known.
-func (c *running) hostNames() (names []string) {
-	all, _, _ := c.sites()
-	for i := range all {
-		names = append(names, all[i].Host)
+// names returns all texts that stand under a key in what is answered, none if that is not known.
+func (c *running) names(path, key string) []string {
+	var answer any
+	text, _ := c.ask(http.MethodGet, path, nil)
+	_ = json.Unmarshal(text, &answer) // what is no JSON has no names
+	found := make(map[string]bool)
+	var look func(value any)
+	look = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, item := range value {
+				look(item)
+			}
+		case map[string]any:
+			if name, ok := value[key].(string); ok && name != "" {
+				found[name] = true
+			}
+			look(slices.Collect(maps.Values(value)))
+		}
 	}
-	return names
+	look(answer)
+	return slices.Sorted(maps.Keys(found))
 }
 
-// completed has a shell offer what list says of the Caddy, if that answers at once.
-func (c *running) completed(list func() []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// meant returns a question about the name that somebody may have meant; "" for none.
+func (c *running) meant(word, path, key string) string {
+	if word == "" {
+		return ""
+	}
+	return didYouMean(word, c.names(path, key))
+}
+
+// completed has a shell offer names, if the Caddy answers at once.
+func (c *running) completed(path, key string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c.patience = 2 * time.Second
-		return list(), cobra.ShellCompDirectiveNoFileComp
+		return c.names(path, key), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"math"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,10 +14,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
+// sitesPath is where the admin API lists sites, by their host.
+const sitesPath = "/robots/sites"
+
 // sitesCommand is caddy robots sites.
 func sitesCommand() *cobra.Command {
 	var c running
-	cmd := &cobra.Command{
+	return asking(&c, &cobra.Command{
 		Use:   "sites [flags] [<host>]",
 		Short: "Lists the sites of a running Caddy, and whose rules hold",
 		Long: `
@@ -30,38 +31,44 @@ Of one host it says all, with the lines that do not say what they seem to.
 Exit status: 0 all could be loaded, 1 at least one could not or the host is not
 known, 2 it could not be run.`,
 		Example: `  caddy robots sites
-  caddy robots sites example.com
-  caddy robots sites --json --address unix//run/caddy/admin.sock`,
+  caddy robots sites --address unix//run/caddy/admin.sock example.com`,
 		Args:              arguments(0, 1, "host"),
-		ValidArgsFunction: c.completed(c.hostNames),
-	}
-	c.addFlags(cmd, "a JSON object in a line for each site")
-	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
+		ValidArgsFunction: c.completed(sitesPath, "host"),
+	}, func(args []string) error {
 		if len(args) > 0 {
-			return c.printSite(cmd, out, args[0])
+			return c.printSite(args[0])
 		}
-		all, raw, err := c.sites()
-		if err != nil {
-			return err
-		}
-		rows := [][]string{{"HOST", "STATUS", "RULES", "LOADED", "WHAT IS WRONG"}}
-		for i := range all {
-			rec := &all[i]
-			rows = append(rows, []string{hostLabel(rec.Host), rec.Status, strconv.Itoa(rec.Rules), moment(rec.Loaded), trouble(rec)})
-			if rec.Status == policies.StatusFailing {
-				err = errFound
-			}
-		}
+		all, err := get[[]policies.Record](&c, http.MethodGet, sitesPath, nil)
 		switch {
-		case c.asJSON:
-			printEach(out, raw)
-		case len(all) == 0:
-			fmt.Fprintln(out, "No site of the config that runs has the robots directive.")
-		default:
-			printRows(out, rows, math.MaxInt) // what is wrong is told in full
+		case err != nil:
+			return err
+		case len(all) > 0:
+			return c.printSites(all)
 		}
-		return err
+		fmt.Fprintln(c.out, "No site of the config that runs has the robots directive.")
+		return nil
 	})
+}
+
+// printSites prints a row for each site; the error is errFound if one of them fails.
+func (c *running) printSites(all []policies.Record) (result error) {
+	rows := [][]string{{"HOST", "STATUS", "RULES", "LOADED", "WHAT IS WRONG"}}
+	for i := range all {
+		rec := &all[i]
+		wrong := cmp.Or(printable(rec.Denied), "-")
+		switch {
+		case rec.Failure != "":
+			wrong = printable(rec.Failure) + "; in force: " + rec.Holds
+		case rec.Errors+rec.Warnings > 0:
+			wrong = number(rec.Errors, "error") + ", " + number(rec.Warnings, "warning")
+		}
+		rows = append(rows, []string{hostLabel(rec.Host), rec.Status, strconv.Itoa(rec.Rules), moment(rec.Loaded), wrong})
+		if rec.Status == policies.StatusFailing {
+			result = errFound
+		}
+	}
+	printRows(c.out, rows, math.MaxInt) // what is wrong is told in full
+	return result
 }
 
 // hostLabel names a host in a table.
@@ -75,116 +82,74 @@ func moment(t time.Time) string {
 	return t.Local().Format(tableTime)
 }
 
-// trouble says what is wrong with the robots.txt of a site.
-func trouble(rec *policies.Record) string {
-	switch {
-	case rec.Failure != "":
-		return printable(rec.Failure) + "; in force: " + rec.Holds
-	case rec.Errors+rec.Warnings > 0:
-		return number(rec.Errors, "error") + ", " + number(rec.Warnings, "warning")
-	}
-	return cmp.Or(printable(rec.Denied), "-")
+// unknownHost says that a host is not known.
+func (c *running) unknownHost(host string, err error) error {
+	c.cmd.PrintErrf("%s: %q: %v%s\n", c.cmd.CommandPath(), host, err, c.meant(host, sitesPath, "host"))
+	return errFound
 }
 
-// printSite prints all that is known of one site.
-func (c *running) printSite(cmd *cobra.Command, out *bufio.Writer, host string) error {
-	rec, raw, err := get[policies.FullRecord](c, http.MethodGet, "/robots/sites/"+url.PathEscape(host), nil)
+// printSite prints the row of one site, and what is wrong in its robots.txt.
+func (c *running) printSite(host string) error {
+	rec, err := get[policies.FullRecord](c, http.MethodGet, sitesPath+"/"+url.PathEscape(host), nil)
 	if isUnknown(err) {
-		cmd.PrintErrf("%s: %q: %v%s\n", cmd.CommandPath(), host, err, didYouMean(host, c.hostNames()))
-		return errFound
+		return c.unknownHost(host, err)
 	}
 	if err != nil {
 		return err
 	}
-	if c.asJSON {
-		fmt.Fprintf(out, "%s", raw)
-	} else {
-		fmt.Fprintln(out, hostLabel(rec.Host))
-		say := func(what, value string) { fmt.Fprintf(out, "  %-8s  %s\n", what, printable(value)) }
-		say("status", rec.Status)
-		if rec.Failure != "" {
-			say("failure", rec.Failure)
+	result := c.printSites([]policies.Record{rec.Record})
+	for _, d := range rec.Diagnostics {
+		fmt.Fprintf(c.out, "line %d: %s: %s", d.Line, d.Severity, printable(sentence(d.What)))
+		if d.Instead != "" {
+			fmt.Fprint(c.out, " ", printable(sentence(capital(d.Instead))))
 		}
-		say("in force", rec.Holds)
-		say("from", strings.Join(rec.Sources, ", "))
-		say("has", fmt.Sprintf("%s in %s, %d bytes", number(rec.Rules, "rule"), number(rec.Records, "record"), rec.Bytes))
-		say("loaded", moment(rec.Loaded)+", unchanged since "+moment(rec.Since))
-		for _, d := range rec.Diagnostics {
-			text := d.Severity + ": " + sentence(d.What)
-			if d.Instead != "" {
-				text += " " + sentence(capital(d.Instead))
-			}
-			say(fmt.Sprintf("line %d", d.Line), text)
-		}
+		fmt.Fprintln(c.out)
 	}
-	if rec.Status == policies.StatusFailing {
-		return errFound
-	}
-	return nil
-}
-
-// refreshed is what came of a load, as the admin API says it.
-type refreshed struct {
-	Host, Found, Failure string
-	Changed              bool
+	return result
 }
 
 // refreshCommand is caddy robots refresh.
 func refreshCommand() *cobra.Command {
 	var c running
-	cmd := &cobra.Command{
-		Use:   "refresh [flags] [<host>...]",
+	return asking(&c, &cobra.Command{
+		Use:   "refresh [flags] [<host>]",
 		Short: "Has a running Caddy load robots.txt again",
 		Long: `
-Has a running Caddy load robots.txt again at once, of all sites or of some, and
+Has a running Caddy load robots.txt again at once, of all sites or of one, and
 says what it found. A load that fails takes no rules away.
 
-Exit status: 0 all could be loaded, 1 at least one could not or a host is not
+Exit status: 0 all could be loaded, 1 at least one could not or the host is not
 known, 2 it could not be run.`,
-		Example: `  caddy robots refresh
-  caddy robots refresh example.com www.example.com`,
-		ValidArgsFunction: c.completed(c.hostNames),
-	}
-	c.addFlags(cmd, "a JSON object in a line for each site")
-	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, hosts []string) (err error) {
-		queries := []url.Values{nil}
+		Args:              arguments(0, 1, "host"),
+		ValidArgsFunction: c.completed(sitesPath, "host"),
+	}, func(hosts []string) error {
+		query := make(url.Values)
 		if len(hosts) > 0 {
-			queries = nil
+			query["host"] = hosts
 		}
-		for _, host := range hosts {
-			queries = append(queries, url.Values{"host": {host}})
+		all, err := get[[]struct {
+			Host, Found, Failure string
+			Changed              bool
+		}](&c, http.MethodPost, "/robots/refresh", query)
+		switch {
+		case isUnknown(err):
+			return c.unknownHost(hosts[0], err)
+		case err != nil:
+			return err
+		case len(all) == 0:
+			fmt.Fprintln(c.out, "No host is known yet: none that the config names, and nobody has asked for another.")
+			return nil
 		}
 		rows := [][]string{{"HOST", "RULES", "FOUND"}}
-		var failed error
-		for _, query := range queries {
-			all, raw, err := get[[]refreshed](&c, http.MethodPost, "/robots/refresh", query)
-			if isUnknown(err) {
-				cmd.PrintErrf("%s: %q: %v%s\n", cmd.CommandPath(), query.Get("host"), err, didYouMean(query.Get("host"), c.hostNames()))
-				failed = errFound
-				continue
+		for _, rec := range all {
+			state := map[bool]string{false: "same", true: "changed"}[rec.Changed]
+			if rec.Failure != "" {
+				state, err = "failed", errFound
+				rec.Found = rec.Failure + "; found: " + rec.Found
 			}
-			if err != nil {
-				return err
-			}
-			if c.asJSON {
-				printEach(out, raw)
-			}
-			for _, rec := range all {
-				state := map[bool]string{false: "same", true: "changed"}[rec.Changed]
-				if rec.Failure != "" {
-					state, failed = "failed", errFound
-					rec.Found = rec.Failure + "; found: " + rec.Found
-				}
-				rows = append(rows, []string{hostLabel(rec.Host), state, printable(rec.Found)})
-			}
+			rows = append(rows, []string{hostLabel(rec.Host), state, printable(rec.Found)})
 		}
-		switch {
-		case c.asJSON || len(rows) == 1 && failed != nil:
-		case len(rows) == 1:
-			fmt.Fprintln(out, "No host is known yet: none that the config names, and nobody has asked for another.")
-		default:
-			printRows(out, rows, math.MaxInt)
-		}
-		return failed
+		printRows(c.out, rows, math.MaxInt)
+		return err
 	})
 }
