@@ -3,6 +3,7 @@ package crawler
 import (
 	_ "embed" // for advice.txt
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,9 @@ func TokenAdvice(token string) Advice {
 			fmt.Sprintf(`write "treat_as_robot %s" in the robots directive if these are to be bound, tests and page checks of your own too`, token),
 		}
 	}
-	if words := strings.Fields(token); len(words) > 1 && allNamed(words) {
+	words := strings.FieldsFunc(token, func(r rune) bool { return strings.ContainsRune(" \t&+", r) })
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "and" || word == "or" })
+	if len(words) > 1 && allNamed(words) {
 		return Advice{
 			RobotsWithoutLine, fmt.Sprintf("%q are several robots in one line; it names none of them", token),
 			`write a line of its own for each, such as "User-agent: ` + words[0] + `"`,

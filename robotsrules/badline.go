@@ -1,6 +1,9 @@
 package robotsrules
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // colons are what some write for the colon behind a field.
 var colons = [...]string{"：", "﹕", "︓", "∶", "꞉", "ː", ";", "；", "=", "->"}
@@ -71,6 +74,9 @@ func (p *parser) toldOfNoField(number int, text string) bool {
 		p.strange, d.text = true, text
 	case findNoField:
 		p.strange, d.text = true, text
+		if strings.HasPrefix(text, "<<<<<<< ") || strings.HasPrefix(text, ">>>>>>> ") {
+			f = findConflict
+		}
 	default:
 		p.known = true
 	}
@@ -85,7 +91,7 @@ func (p *parser) toldOfUnknown(l *line) {
 		p.report(l.number, findUnknown, detail{})
 		return
 	}
-	meant := Closest(l.name, fieldNames[userAgent:], 2)
+	meant := cmp.Or(Closest(l.name, fieldNames[userAgent:], 2), synonyms[fold(l.name)])
 	if meant == "" && p.toldOfNoField(l.number, l.text) {
 		return
 	}
@@ -99,6 +105,13 @@ func (p *parser) toldOfUnknown(l *line) {
 	default:
 		p.report(l.number, findMisspelt, d)
 	}
+}
+
+// synonyms are words that some write for a field.
+var synonyms = map[string]string{
+	"agent": "User-agent", "user": "User-agent", "bot": "User-agent", "robot": "User-agent", "crawler": "User-agent", "spider": "User-agent",
+	"deny": "Disallow", "block": "Disallow", "forbid": "Disallow", "exclude": "Disallow", "reject": "Disallow", "not allow": "Disallow",
+	"permit": "Allow", "accept": "Allow", "include": "Allow", "delay": "Crawl-delay", "map": "Sitemap",
 }
 
 // isOfLater reports whether the field is one that the dialect of 1994 does not know.

@@ -13,6 +13,8 @@ var pathMistakes = []struct {
 }{
 	{findPaths, severalPaths},
 	{findQuotedPath, quotedPath},
+	{findDiskPath, diskPath},
+	{findBlank, blankPath},
 	{findExpression, expression},
 	{findBackslash, backslashes},
 	{findSiteURL, siteURL},
@@ -30,7 +32,7 @@ func (p *parser) checkPattern(l *line) {
 		return
 	}
 	can := canMatch(l.value, stars)
-	if can && isPlainPath(l.value) {
+	if can && isPlainPath(l.value) && !strings.HasPrefix(l.value, "/var/www/") && !strings.HasPrefix(l.value, "/home/") {
 		return
 	}
 	d := detail{field: l.field.String(), text: l.value}
@@ -42,8 +44,13 @@ func (p *parser) checkPattern(l *line) {
 	for _, m := range pathMistakes {
 		fix, found := m.find(l.value, can)
 		if found {
-			if d.fix = fix; m.finding == findPaths {
+			switch d.fix = fix; {
+			case m.finding == findPaths:
 				d.fix = linesFor(d.field, strings.Split(fix, "\n"))
+			case m.finding == findDiskPath && fix == "":
+				d.fix = "write the path as the address of a page has it"
+			case m.finding == findDiskPath || m.finding == findBlank:
+				d.fix = l.with(fix)
 			}
 			p.report(l.number, m.finding, d)
 			return
@@ -84,9 +91,39 @@ func quotedPath(path string, _ bool) (fix string, found bool) {
 	return path, true
 }
 
+// diskPath finds the path of a file where a web server keeps its pages. The fix is what follows the
+// folder that usually is the site's.
+func diskPath(path string, _ bool) (fix string, found bool) {
+	slashed := strings.ReplaceAll(path, `\`, "/")
+	isDrive := len(path) > 2 && path[1] == ':' && slashed[2] == '/' && lower[path[0]] >= 'a' && lower[path[0]] <= 'z'
+	if !isDrive && !strings.HasPrefix(path, `\\`) && !strings.HasPrefix(path, "/var/www/") && !strings.HasPrefix(path, "/home/") {
+		return "", false
+	}
+	for _, root := range [...]string{"/wwwroot/", "/htdocs/", "/public_html/", "/var/www/html/"} {
+		if _, below, ok := strings.Cut(slashed, root); ok {
+			return "/" + below, true
+		}
+	}
+	return "", !strings.HasPrefix(path, "/home/")
+}
+
+// blankPath finds a blank that belongs to no name, as it stands beside a slash or a star.
+func blankPath(path string, _ bool) (fix string, found bool) {
+	var b []byte
+	for i := range len(path) {
+		beside := i > 0 && i+1 < len(path) && (strings.IndexByte(blanks+"/*", path[i-1]) >= 0 || strings.IndexByte(blanks+"/*", path[i+1]) >= 0)
+		if strings.IndexByte(blanks, path[i]) >= 0 && beside {
+			found = true
+			continue
+		}
+		b = append(b, path[i])
+	}
+	return string(b), found
+}
+
 // inExpressions are what regular expressions have and paths have not.
 var inExpressions = [...]string{
-	`\.`, `\/`, `\d`, `\w`, `\s`, `\?`, `\-`, `\+`, "[0-9", "[a-z", "[A-Z", "[^", "(.*", ".*)", "(.+", ".+", "(?", "]+", "]*", ")+",
+	`\.`, `\/`, `\d+`, `\d*`, `\d{`, `\d/`, `\d$`, `\w+`, `\w*`, `\s+`, `\s*`, `\?`, `\-`, `\+`, "[0-9", "[a-z", "[A-Z", "[^", "(.*", ".*)", "(.+", ".+", "(?", "]+", "]*", ")+",
 }
 
 func expression(path string, _ bool) (fix string, found bool) {
@@ -123,9 +160,7 @@ func siteURL(path string, can bool) (fix string, found bool) {
 
 func addressPath(path string, can bool) (fix string, found bool) {
 	rest, found := cutScheme(path)
-	if !found && len(path) > 4 && strings.EqualFold(path[:4], "www.") {
-		found = true
-	}
+	found = found || len(path) > 4 && strings.EqualFold(path[:4], "www.") || isHost(path)
 	if can || !found {
 		return "", false
 	}
@@ -134,6 +169,23 @@ func addressPath(path string, can bool) (fix string, found bool) {
 	}
 	return "/", true
 }
+
+// isHost reports whether a path without a slash before it begins with the name of a host, as far as
+// its end shows, and not with that of a file.
+func isHost(path string) bool {
+	host, _, more := strings.Cut(path, "/")
+	dot := strings.LastIndexByte(host, '.')
+	if dot <= 0 || strings.ContainsAny(host, "*?=&") {
+		return false
+	}
+	end := fold(host[dot+1:])
+	return topDomains[end] || more && len(end) == 2 && end[0] >= 'a' && end[1] >= 'a' && !shortSuffixes[end]
+}
+
+var (
+	topDomains    = wordSet("com org net edu gov info biz example")
+	shortSuffixes = wordSet("js pl py rb ts md gz db so ps do cs vb") // of files
+)
 
 // noPath finds words that are no paths.
 func noPath(path string, can bool) (fix string, found bool) {

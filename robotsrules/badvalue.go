@@ -63,6 +63,19 @@ func (p *parser) checkValue(l *line) {
 	l.told = true
 }
 
+// checkHash tells of a # within a path, which is read as the beginning of a comment. raw is the line
+// as it is in the file.
+func (p *parser) checkHash(l *line, raw string) {
+	at := strings.IndexByte(raw, '#')
+	if at <= 0 || l.told || l.field != allow && l.field != disallow && l.field != noindex {
+		return
+	}
+	before, after := raw[at-1], strings.TrimLeft(raw[at+1:], "#")
+	if strings.IndexByte(blanks+":", before) < 0 && after != "" && strings.IndexByte(blanks, after[0]) < 0 {
+		p.report(l.number, findHash, detail{text: trim(raw), fix: l.text})
+	}
+}
+
 // with says to write the line with another value, and where that would be about the whole site, to
 // do so only if that is meant.
 func (l *line) with(value string) string {

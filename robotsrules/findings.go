@@ -25,11 +25,13 @@ var (
 		`write "Disallow: {text}" or "Allow: {text}"`)
 	findBareAddress = define("bare-address", Warning, `"{text}" is an address without a field, and is not read`,
 		`write "Sitemap: {text}" if it is one, or # before it to make it a comment`)
-	findMisspelt = define("misspelt", Warning, `the field "{text}" is not known, so the line is not acted upon; it looks like "{field}"`,
+	findMisspelt = define("misspelt", Warning, `the field "{text}" is not known, so the line is not acted upon; "{field}" may be meant`,
 		`write "{field}: {fix}"`)
 	findMisspeltRecord = define("misspelt-user-agent", Warning,
-		`the field "{text}" is not known, so what follows belongs to the record above; it looks like "{field}"`,
+		`the field "{text}" is not known, so what follows belongs to the record above; "{field}" may be meant`,
 		`write "{field}: {fix}"`)
+	findConflict = define("conflict", Warning, `"{text}" is the mark of a merge that nobody finished: what stands on both sides is read`,
+		"write the one text that is meant")
 	findSecondField = define("two-fields", Warning, `"{text}" has another field in it, which is not read as one`,
 		`write "{fix}" on a line of its own`)
 	findTypo = define("misspelt-but-read", Warning, `"{text}" is read as "{field}"`,
@@ -53,6 +55,10 @@ var (
 		"write the robot's name and nothing else")
 	findInnerStar = define("inner-star", Warning, `"{text}" names no robot: a * stands for all robots when it is alone, and for nothing within a name`,
 		"write the robot's name and nothing else")
+	findAllRobots = define("all-robots", Warning, `"{text}" names only a robot that is called so: all robots are *`,
+		`write "User-agent: *" if all robots are meant`)
+	findException = define("exception", Warning, `"{text}" names no robot: a User-agent line has no exceptions`,
+		`write a record of its own for that robot, and "User-agent: *" for all others`)
 	findNoName = define("no-name", Warning, `"{text}" names no robot: no name has a {field} in it`,
 		"write {fix}")
 	findVersion = define("version-in-name", Warning, `"{text}" holds a version: it names only a robot that writes just this one, behind a blank`,
@@ -72,6 +78,12 @@ var (
 var (
 	findPaths = define("several-paths", Warning, `"{text}" is read as one path`,
 		"write {fix}")
+	findHash = define("hash", Warning, `"{text}" is read up to the #, where a comment begins: as "{fix}"`,
+		"write no # in a path, as no robot sends one, or a blank before it if a comment is meant")
+	findBlank = define("blank-in-path", Warning, `"{text}" has a blank in it, which counts like any other character`,
+		"{fix}")
+	findDiskPath = define("disk-path", Warning, `"{text}" is a path on a disk, and only those of addresses are compared`,
+		"{fix}")
 	findQuotedPath = define("quoted-path", Warning, `"{text}" matches nothing that anybody asks for: quotes are characters like others`,
 		`write "{field}: {fix}"`)
 	findExpression = define("expression", Warning, `"{text}" looks like a regular expression; in a path only * (any text) and a final $ (the end) mean something`,
@@ -168,7 +180,9 @@ var (
 	findNotURI = define("not-uri", Warning, `"{text}" holds characters that no address has; it is ignored`,
 		`write "{field}: {fix}"`)
 	findNoLink = define("no-link", Warning, `"{text}" is no address; it is ignored`,
-		`write the whole address, such as "{field}: https://example.com/..."`)
+		"write {fix}")
+	findLinks = define("several-links", Warning, `"{text}" is read as one address`,
+		"write {fix}")
 	findRelative = define("relative-link", Warning, `"{text}" is no whole address, which is what readers of {field} lines ask for`,
 		`write "{field}: https://example.com{text}" with the name of your site`)
 	findOtherWord = define("other-word", Warning, `"{text}" states nothing: {field} knows {example}`,

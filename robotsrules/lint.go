@@ -114,28 +114,27 @@ func isRobotsTxtPattern(pattern string) bool {
 // here (%2B beside +, /a beside /a*), other readers may need.
 func (l *linter) rulesThatDoNothing() {
 	shadows, all := l.policy.Shadowed()
-	shadows = slices.DeleteFunc(shadows, func(s Shadow) bool {
-		isKnown := s.By == nil || isRobotsTxtPattern(s.Rule.Pattern)
-		return isKnown || s.Same && s.Rule.Pattern != s.By.Pattern
-	})
 	groups := make(map[*Rule]*Group)
+	var served []*Rule // as they are about /robots.txt
 	for _, g := range l.file.Groups {
 		for _, r := range g.Rules {
 			groups[r] = g
 			if r.Kind == Disallow && isRobotsTxtPattern(r.Pattern) {
 				l.gone[g]++
+				served = append(served, r)
 			}
 		}
 	}
+	begins := misspeltRecords(l.file)
+	shadows = slices.DeleteFunc(shadows, func(s Shadow) bool {
+		isKnown := s.By == nil || isRobotsTxtPattern(s.Rule.Pattern)
+		return isKnown || s.Same && s.Rule.Pattern != s.By.Pattern || isBetween(begins, s.Rule, s.By)
+	})
 	for _, s := range shadows {
 		l.gone[groups[s.Rule]]++
 	}
-	for _, g := range l.file.Groups {
-		for _, r := range g.Rules {
-			if r.Kind == Disallow && isRobotsTxtPattern(r.Pattern) {
-				l.add(r.Line, findRobotsTxt, detail{text: r.Text, field: l.removal(g)})
-			}
-		}
+	for _, r := range served {
+		l.add(r.Line, findRobotsTxt, detail{text: r.Text, field: l.removal(groups[r])})
 	}
 	for _, s := range shadows {
 		d := detail{text: s.Rule.Text, fix: s.By.Text, number: s.By.Line, field: l.removal(groups[s.Rule])}
@@ -152,6 +151,22 @@ func (l *linter) rulesThatDoNothing() {
 	if !all {
 		l.add(1, findTooLarge, detail{})
 	}
+}
+
+// misspeltRecords returns the lines that were meant to begin a record.
+func misspeltRecords(f *File) (lines []int) {
+	for _, d := range f.Diagnostics {
+		if d.Code == findMisspeltRecord.code {
+			lines = append(lines, d.Line)
+		}
+	}
+	return lines
+}
+
+// isBetween reports whether one of the lines, in order, stands between two rules.
+func isBetween(lines []int, a, b *Rule) bool {
+	i, _ := slices.BinarySearch(lines, min(a.Line, b.Line))
+	return i < len(lines) && lines[i] < max(a.Line, b.Line)
 }
 
 // removal says how a rule of a group is taken out so that nothing else changes: a record that

@@ -2,6 +2,7 @@ package robotsrules
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -26,6 +27,10 @@ func oddName(name string) (*finding, detail) {
 	switch {
 	case name == "*":
 		return nil, detail{}
+	case isException(text):
+		return findException, detail{}
+	case bad < 0 && meansAll(text):
+		return findAllRobots, detail{}
 	case isCommonWord(text):
 		return findCommonWord, detail{}
 	case strings.HasPrefix(text, "http:") || strings.HasPrefix(text, "https:") || strings.HasPrefix(text, "www.") ||
@@ -44,11 +49,37 @@ func oddName(name string) (*finding, detail) {
 	return nil, detail{}
 }
 
+// meansAll reports whether a name in small letters is a word for all robots, or has no letter at all.
+func meansAll(name string) bool {
+	all, others := false, false
+	for word := range strings.FieldsSeq(name) {
+		all = all || allWords[word]
+		others = others || !allWords[word] && !commonWords[word] && !crowdWords[word]
+	}
+	hasLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return all && !others || name != "" && strings.IndexFunc(name, hasLetter) < 0
+}
+
+var (
+	allWords   = wordSet("all any anyone every everyone everybody everything other others")
+	crowdWords = wordSet("the ai user agents engine engines web-crawlers")
+)
+
+// isException reports whether a name in small letters stands for all but one.
+func isException(name string) bool {
+	for _, begin := range [...]string{"!", "not ", "except ", "all except ", "all but ", "everyone except ", "everyone but "} {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
+
 // namesIn returns the names that a value with characters that are in none may mean: all where
 // they stand between such as divide a list, and else the first.
 func namesIn(value string, first rune) (names []string) {
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(notInNames, r) }) {
-		if name := tokenOf(strings.Trim(part, blanks+quotes)); name != "" && name != "*" {
+		if name := tokenOf(strings.Trim(part, blanks+quotes+"+")); name != "" && name != "*" {
 			names = append(names, name)
 		}
 	}

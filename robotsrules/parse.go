@@ -94,6 +94,7 @@ func (p *parser) read(number int, raw string) {
 	}
 	if l.field != unknownField {
 		p.known = true
+		p.checkHash(&l, raw)
 		p.checkValue(&l)
 	}
 	p.take(&l)

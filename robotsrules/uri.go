@@ -1,6 +1,9 @@
 package robotsrules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxStated is how long a value may be that is repeated in a header.
 const maxStated = 2 << 10
@@ -52,11 +55,17 @@ func isLink(s string) bool {
 // checkLink complains about the value of a Sitemap or License line that cannot be
 // the target of a link.
 func (p *parser) checkLink(l *line) {
-	if l.told || isHTTP(l.value) && isLink(l.value) {
+	links := strings.FieldsFunc(l.value, func(r rune) bool { return strings.ContainsRune(blanks+quotes+",;|<>", r) })
+	links = slices.DeleteFunc(links, func(link string) bool { return !isHTTP(link) || !isLink(link) })
+	if l.told || len(links) < 2 && isHTTP(l.value) && isLink(l.value) {
 		return
 	}
-	d := detail{field: l.field.String(), text: l.value, fix: string(AppendURI(nil, strings.Trim(l.value, quotes)))}
+	d := detail{field: l.field.String(), text: l.value}
+	d.fix = string(AppendURI(nil, strings.Trim(l.value, quotes+"<>()[]")))
 	switch {
+	case len(links) > 1:
+		d.fix = linesFor(d.field, links)
+		p.report(l.number, findLinks, d)
 	case isLink(l.value):
 		p.report(l.number, findRelative, d)
 	case len(l.value) > maxStated:
@@ -64,6 +73,10 @@ func (p *parser) checkLink(l *line) {
 	case isLink(d.fix):
 		p.report(l.number, findNotURI, d)
 	default:
+		d.fix = `the whole address, such as "` + d.field + `: https://example.com/..."`
+		if rest, scheme := cutScheme(l.value); isHTTP("https://"+rest) && (scheme || strings.HasPrefix(rest, "www.")) && isLink("https://"+rest) {
+			d.fix = `"` + d.field + ": https://" + rest + `"`
+		}
 		p.report(l.number, findNoLink, d)
 	}
 }

@@ -37,6 +37,11 @@ var seeds = []struct{ line, code string }{
 	{"Disallow: {{ path }}", "placeholder"}, {"Sitemap: ${SITE}/sitemap.xml", "placeholder"}, {"Allow: /%PUBLIC_URL%/x", "placeholder"},
 	{"User-agent: <%= robot %>", "placeholder"}, {"Disallow: /x // why", "other-comment"}, {"Allow: /x ; why", "other-comment"},
 	{"Disallow: /x <!-- why -->", "markup"}, {"Disallow: /*.{jpg,png}", "expression"},
+	{"User-agent: all", "all-robots"}, {"User-agent: Any robots", "all-robots"}, {"User-agent: .*", "all-robots"}, {"User-agent: !Googlebot", "exception"},
+	{"User-agent: all except Googlebot", "exception"}, {"User-agent: GPTBot and CCBot", "robots-without-line"}, {"Agent: GPTBot", "misspelt-user-agent"},
+	{"Deny: /x", "misspelt"}, {"<<<<<<< HEAD", "conflict"}, {"Disallow: /#/login", "hash"}, {"Allow: /x#y", "hash"}, {"Disallow: / x", "blank-in-path"},
+	{"Disallow: /x/ *", "blank-in-path"}, {`Disallow: C:\wwwroot\docs\x`, "disk-path"}, {"Disallow: /var/www/html/x", "disk-path"}, {`Disallow: \docs\`, "backslash"},
+	{"Disallow: example.com/x", "address-as-path"}, {"Sitemap: https://example.com/a.xml,https://example.com/b.xml", "several-links"},
 }
 
 // around are lines between which a mistake can stand, after each of them and at both ends.
