@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/fleet"
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
+	"github.com/caddy-robots/caddy-robots/internal/proof"
 	"github.com/caddy-robots/caddy-robots/internal/proof/dns"
 	"github.com/caddy-robots/caddy-robots/internal/proof/webbotauth"
 	"github.com/caddy-robots/caddy-robots/internal/ratelimit"
@@ -83,6 +84,7 @@ type App struct {
 
 	mu       sync.Mutex // guards what follows
 	handlers []*siteIndex
+	provers  map[string]*proof.Prover // by what they verify, in JSON
 	servers  map[*caddyhttp.Server]*serverSites
 }
 

@@ -240,7 +240,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		Traps: h.app.traps, Queue: h.newHolder(server), Readers: h.app.ledger, Observing: &h.app.observing,
 	}
 	if h.Verify != nil {
-		h.prover = h.newProver(background)
+		h.prover = h.sharedProver()
 		h.engine.Prover = h.prover
 	}
 	h.reportUnprovable()

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,6 +73,26 @@ func (v *Verify) check(impostors string) error {
 		return fmt.Errorf("verify: %w", err)
 	}
 	return nil
+}
+
+// sharedProver returns what checks the claims of robots: one for all handlers that verify the same.
+// There may be thousands, and each list is fetched and held once then.
+func (h *Handler) sharedProver() *proof.Prover {
+	key, _ := json.Marshal(h.Verify) // texts and booleans
+	a := h.app
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.provers[string(key)]
+	if p == nil {
+		background, stop := context.WithCancel(context.Background())
+		a.leave = append(a.leave, stop)
+		if a.provers == nil {
+			a.provers = make(map[string]*proof.Prover)
+		}
+		p = h.newProver(background)
+		a.provers[string(key)] = p
+	}
+	return p
 }
 
 // newProver makes what checks the claims of robots; what it does in the background ends with ctx.

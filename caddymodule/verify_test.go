@@ -199,6 +199,16 @@ func (th *testHandler) proveAnew(t *testing.T) {
 	th.engine.Prover = th.prover
 }
 
+func TestHandlersThatVerifyTheSameShareOneProver(t *testing.T) {
+	ctx := contextWithStorage(t)
+	known := func() *Handler { return &Handler{Verify: &Verify{Known: true}} }
+	one, two := newTestHandlerIn(t, ctx, closedAll, known()), newTestHandlerIn(t, ctx, closedAll, known())
+	other := newTestHandlerIn(t, ctx, closedAll, &Handler{Verify: googleRanges()})
+	if one.prover != two.prover || one.prover == other.prover {
+		t.Error("got other provers, want one for those that verify the same, and another for what does not")
+	}
+}
+
 func TestAnUnknownListMakesNobodyAnImpostor(t *testing.T) {
 	th := newTestHandler(t, googleSite, &Handler{
 		Impostors: "refuse", Verify: &Verify{Claims: []proof.Claim{{Token: "Googlebot", Ranges: []string{"/nonexistent/googlebot.json"}}}},
