@@ -54,13 +54,14 @@ func (o *observers) learn(x *exchange) {
 	}
 }
 
-// note counts the request and writes it into the ledger.
-func (o *observers) note(x *exchange, status int) {
+// note counts the request and writes it into the ledger, with what it was answered.
+func (o *observers) note(x *exchange, a answered) {
 	v := &x.verdict
 	e := v.Event()
+	e.Status, e.Measured, e.Bytes, e.Took = a.status, a.measured, a.bytes, a.took
 	if v.Kind.Disobedient() {
 		e.Line, e.Rule = v.Line, v.Cause()
-		e.Method, e.Path, e.Status, e.Address = x.request.Method, x.request.Target, status, x.state.address()
+		e.Method, e.Path, e.Address = x.request.Method, x.request.Target, x.state.address()
 		e.WholeAddress, e.WholeQuery = o.wholeAddresses, o.wholeQueries
 	}
 	o.app.counts.Request(o.sites.of(x.r, v.Host), v)

@@ -43,13 +43,13 @@ var formats = map[string]string{
 func readQuery(query url.Values, format string) (reportQuery, error) {
 	q := reportQuery{format: format}
 	fields := map[string]*string{
-		"site": &q.Site, "robot": &q.Robot, "class": &q.Class, "standing": &q.Standing, "format": &q.format,
+		"site": &q.Site, "robot": &q.Robot, "class": &q.Class, "standing": &q.Standing, "period": &q.Period, "format": &q.format,
 	}
 	for name, values := range query {
 		field := fields[name]
 		switch {
 		case field == nil:
-			return q, fmt.Errorf("parameter %w", robotsrules.UnknownWord(name, "site, robot, class, standing or format"))
+			return q, fmt.Errorf("parameter %w", robotsrules.UnknownWord(name, "site, robot, class, standing, period or format"))
 		case len(values) > 1:
 			return q, fmt.Errorf("parameter %q is there %d times; write it once", name, len(values))
 		}

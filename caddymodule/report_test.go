@@ -140,7 +140,7 @@ func TestAReportOfSomeSites(t *testing.T) {
 func TestAReportIsAskedForSensibly(t *testing.T) {
 	p := newReportPage(t, visited(t), &ReportPage{})
 	for query, want := range map[string]string{
-		"sort=name":         `parameter "sort" is unknown; write site, robot, class, standing or format`,
+		"sort=name":         `parameter "sort" is unknown; write site, robot, class, standing, period or format`,
 		"robot=a&robot=b":   `parameter "robot" is there 2 times; write it once`,
 		"format=xml":        `format "xml" is unknown; write html, json, csv or evidence.csv`,
 		"class=human":       `unknown class "human"`,

@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -75,7 +74,7 @@ func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *excha
 		return h.serveObserved(w, next, x)
 	}
 	if x.state.claim() {
-		h.observers.note(x, statusOf(&x.verdict))
+		h.observers.note(x, answered{status: statusOf(&x.verdict)})
 	}
 	x.state.save()
 	return h.refuse(w, x.r, &x.verdict)
@@ -109,20 +108,22 @@ func (h *Handler) fill(x *exchange, sent string) {
 
 // serveAllowed passes on a request that is allowed, and notes it when that is over, unless
 // another handler has judged it meanwhile.
-func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) error {
+func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x *exchange) (err error) {
 	var turn marks
 	if x.verdict.IsNoted() {
 		turn = x.state.join()
 	}
 	x.state.save()
-	if turn != 0 {
-		defer func() {
-			if x.state.isLast(turn) {
-				h.observers.note(x, 0)
-			}
-		}()
+	if turn == 0 {
+		return next.ServeHTTP(w, x.r)
 	}
-	return next.ServeHTTP(w, x.r)
+	m := newMeter(w, h.now())
+	defer func() {
+		if a := m.stop(h.now(), err); x.state.isLast(turn) {
+			h.observers.note(x, a)
+		}
+	}()
+	return next.ServeHTTP(m, x.r)
 }
 
 // serveObserved serves a request that is only observed, and notes what it was answered.
@@ -132,16 +133,9 @@ func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x
 	if !mine {
 		return next.ServeHTTP(w, x.r)
 	}
-	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
-	defer func() {
-		status := rec.Status()
-		var handlerError caddyhttp.HandlerError
-		if status == 0 && errors.As(err, &handlerError) {
-			status = handlerError.StatusCode
-		}
-		h.observers.note(x, status)
-	}()
-	return next.ServeHTTP(rec, x.r)
+	m := newMeter(w, h.now())
+	defer func() { h.observers.note(x, m.stop(h.now(), err)) }()
+	return next.ServeHTTP(m, x.r)
 }
 
 // learnServer notes the server that the handler stands in, from a request that came through it:

@@ -46,6 +46,13 @@ type replayCounts struct {
 	RefusedApps     int64 `json:"refused_apps"`
 	RefusedBrowsers int64 `json:"refused_browsers"`
 
+	// What was sent to those that were judged, and how long the back end took for it, as the log has it;
+	// and how much of it would have been saved.
+	RobotBytes   int64   `json:"robot_bytes"`
+	RobotSeconds float64 `json:"robot_seconds"`
+	SavedBytes   int64   `json:"would_save_bytes"`
+	SavedSeconds float64 `json:"would_save_seconds"`
+
 	First      time.Time `json:"first,omitzero"`
 	Last       time.Time `json:"last,omitzero"`
 	Unreadable int64     `json:"unreadable_lines"`
@@ -143,10 +150,20 @@ func (r *replay) judge(one *arrival) {
 		*r.counts.refused(v.Who.Class)++
 	}
 	e := v.Event()
+	e.Refused = false // it would have been; the log has what it was answered, and what that cost
 	e.Site, e.Version, e.RobotsTxt = r.place, r.rules.Version, req.IsForRules()
 	e.Line, e.Rule = v.Line, v.Rule
 	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, req.Target, rec.Address, rec.Status, r.wholeAddresses
 	e.WholeQuery = r.wholeQueries
+	e.Measured, e.Bytes, e.Took = true, rec.Size, rec.Duration
+	if !e.RobotsTxt {
+		r.counts.RobotBytes += rec.Size
+		r.counts.RobotSeconds += rec.Duration.Seconds()
+		if v.Refused {
+			r.counts.SavedBytes += rec.Size
+			r.counts.SavedSeconds += rec.Duration.Seconds()
+		}
+	}
 	r.ledger.Note(&e)
 }
 

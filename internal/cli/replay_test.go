@@ -123,6 +123,10 @@ func TestReplayJSON(t *testing.T) {
 	refusedRobots := c.RefusedRobots
 	c.First, c.Last, c.RefusedRobots = report.replayCounts.First, report.replayCounts.Last, 0
 	want := replayCounts{Requests: 6000, Browsers: 3000, Apps: 1000, Robots: 2000, RefusedApps: 1000, Unreadable: 1, Skipped: 1, First: c.First, Last: c.Last}
+	if c.SavedBytes <= 0 || c.SavedBytes >= c.RobotBytes || c.SavedSeconds <= 0 || c.SavedSeconds >= c.RobotSeconds {
+		t.Errorf("costs: got %+v, want that something is saved, and not all", c)
+	}
+	want.RobotBytes, want.RobotSeconds, want.SavedBytes, want.SavedSeconds = c.RobotBytes, c.RobotSeconds, c.SavedBytes, c.SavedSeconds
 	if c != want {
 		t.Errorf("counts: got %+v, want %+v", c, want)
 	}
@@ -133,20 +137,20 @@ func TestReplayJSON(t *testing.T) {
 	refused := int64(0)
 	for _, robot := range report.Sites[0].Robots {
 		requests[robot.Robot] = robot.Requests
-		refused += int64(robot.Refused)
+		refused += int64(robot.Observed)
 	}
 	if want := map[string]uint64{"GPTBot": 1000, "CCBot": 1000, "curl": 1000}; fmt.Sprint(requests) != fmt.Sprint(want) {
 		t.Errorf("requests: got %v, want %v", requests, want)
 	}
 	if refusedRobots == 0 || refused != refusedRobots+1000 {
-		t.Errorf("refused: got %d in all and %d of robots, want 1000 more in all", refused, refusedRobots)
+		t.Errorf("would be refused: got %d in all and %d of robots, want 1000 more in all", refused, refusedRobots)
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(got.out), &keys); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"requests", "browsers", "services", "apps", "robots", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_services", "refused_apps",
-		"refused_browsers", "first", "last", "unreadable_lines", "other_lines", "time", "since", "total", "sites"} {
+		"refused_browsers", "robot_bytes", "robot_seconds", "would_save_bytes", "would_save_seconds", "first", "last", "unreadable_lines", "other_lines", "time", "since", "total", "sites"} {
 		if _, found := keys[key]; !found {
 			t.Errorf("the key %q is missing", key)
 		}

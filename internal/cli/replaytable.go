@@ -49,8 +49,8 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 	}
 	for i := range robots {
 		robot := &robots[i]
-		if robot.Refused > 0 && (robot.Class == crawler.Service.String() || robot.Class == crawler.App.String()) {
-			printCount(out, robot.Refused, "would be refused: "+robotLabel(robot), width)
+		if robot.Observed > 0 && (robot.Class == crawler.Service.String() || robot.Class == crawler.App.String()) {
+			printCount(out, robot.Observed, "would be refused: "+robotLabel(robot), width)
 		}
 	}
 	fmt.Fprintln(out)
@@ -58,6 +58,31 @@ func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, w
 	printUnread(out, robots, width)
 	fmt.Fprintln(out)
 	printFear(out, robots, c, width)
+	fmt.Fprintln(out)
+	printSum(out, robots, c, width)
+}
+
+// printSum sums up what there was, and what refusals would save.
+func printSum(out *bufio.Writer, robots []compliance.Robot, c replayCounts, width int) {
+	all, broke := 0, 0
+	for i := range robots {
+		if robots[i].Class == crawler.Robot.String() {
+			all++
+			if robots[i].Disobedient > 0 {
+				broke++
+			}
+		}
+	}
+	refused := c.RefusedRobots + c.RefusedUnstated + c.RefusedServices + c.RefusedApps + c.RefusedBrowsers
+	fmt.Fprintln(out, fit(fmt.Sprintf("In all: %s of %s broke a rule; %s of %s requests would be refused.", humanize.Comma(int64(broke)),
+		number(all, "robot"), humanize.Comma(refused), humanize.Comma(c.Requests)), width))
+	if c.SavedBytes > 0 || c.SavedSeconds > 0 {
+		took := func(seconds float64) time.Duration {
+			return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond)
+		}
+		fmt.Fprintln(out, fit(fmt.Sprintf("That would save %s and %s of the back end, of %s and %s that robots cost.",
+			humanize.Bytes(uint64(c.SavedBytes)), took(c.SavedSeconds), humanize.Bytes(uint64(c.RobotBytes)), took(c.RobotSeconds)), width))
+	}
 }
 
 // tableTime is how tables write a time.
@@ -181,7 +206,7 @@ func printFear(out *bufio.Writer, robots []compliance.Robot, c replayCounts, wid
 	printCount(out, c.RefusedApps, "by apps and libraries", width)
 	printCount(out, c.RefusedUnstated, "by clients without a User-Agent", width)
 	for i := range robots {
-		if robot := &robots[i]; robot.Refused > 0 && !isRobot(robot) {
+		if robot := &robots[i]; robot.Observed > 0 && !isRobot(robot) {
 			printBroken(out, robot, width)
 		}
 	}

@@ -38,8 +38,9 @@ not be done.`,
 	flags := cmd.Flags()
 	flags.StringVar(&s.Site, "site", "", "only this `host`")
 	flags.StringVar(&s.Robot, "robot", "", "only the robot of this `name`; - for those without")
-	flags.StringVar(&s.Class, "class", "", "only this `kind` of client: robot, service, app,\nunstated or browser")
+	flags.StringVar(&s.Class, "class", "", "only this `kind` of client: robot, service, app,\nunstated, browser or trapped")
 	flags.StringVar(&s.Standing, "standing", "", "only those of this `word`: verified, unverified,\nimpostor, or - where nothing can be checked")
+	flags.StringVar(&s.Period, "period", "", "only this `time`: today, 7d, 30d or 90d, against the\none before")
 	flags.BoolVar(&asCSV, "csv", false, "print the table as CSV")
 	flags.StringVar(&page, "html", "", "write the report to a `file`, as a page")
 	fixed := func(words ...string) cobra.CompletionFunc {
@@ -47,7 +48,7 @@ not be done.`,
 	}
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"site": c.completed(reportPath, "site"), "robot": c.completed(reportPath, "robot"),
-		"class": fixed("robot", "service", "app", "unstated", "browser"), "standing": fixed("verified", "unverified", "impostor", "-"),
+		"class": fixed("robot", "service", "app", "unstated", "browser", "trapped"), "period": fixed(compliance.Periods()...), "standing": fixed("verified", "unverified", "impostor", "-"),
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 	}

@@ -8,8 +8,8 @@ import (
 // TestAnHourThatComesTwiceIsShownOnce sets clocks back within the week.
 func TestAnHourThatComesTwiceIsShownOnce(t *testing.T) {
 	hours := []Period{
-		{time.Date(2026, time.October, 25, 0, 0, 0, 0, time.UTC), 3, 3},
-		{time.Date(2026, time.October, 25, 1, 0, 0, 0, time.UTC), 4, 4},
+		{Time: time.Date(2026, time.October, 25, 0, 0, 0, 0, time.UTC), Requests: 3, Disobedient: 3},
+		{Time: time.Date(2026, time.October, 25, 1, 0, 0, 0, time.UTC), Requests: 4, Disobedient: 4},
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

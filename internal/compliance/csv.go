@@ -13,7 +13,7 @@ import (
 func (r *Report) WriteRobots(w io.Writer) error {
 	rows := [][]string{{"site", "robot", "class", "standing", "record", "requests", "disobedient", "refused", "observed", "obedience",
 		"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor", "banned",
-		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule", "banned_until"}}
+		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule", "banned_until", "measured", "bytes", "seconds", "saved_bytes", "saved_seconds", "2xx", "3xx", "4xx", "5xx"}}
 	for _, s := range r.Sites {
 		for _, robot := range s.Robots {
 			row := []string{s.Site, robot.Robot, robot.Class, robot.Standing, robot.Record,
@@ -27,7 +27,12 @@ func (r *Report) WriteRobots(w io.Writer) error {
 			} else {
 				row = append(row, "", "")
 			}
-			rows = append(rows, append(row, stamp(robot.BannedUntil)))
+			row = append(row, stamp(robot.BannedUntil), number(robot.Measured), number(robot.Bytes), decimal(robot.Seconds),
+				number(robot.SavedBytes), decimal(robot.SavedSeconds))
+			for _, class := range statusClasses {
+				row = append(row, number(robot.Statuses[class]))
+			}
+			rows = append(rows, row)
 		}
 	}
 	return writeCSV(w, rows)

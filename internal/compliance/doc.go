@@ -24,7 +24,7 @@
 //
 // # What is bounded
 //
-// Whatever robots do, a ledger takes at most 32 MiB with the usual [Options]: names, paths and all other
+// Whatever robots do, a ledger takes at most 48 MiB with the usual [Options]: names, paths and all other
 // texts are cut, and there are 2000 rows on 256 sites. Beyond that a newcomer is counted with the other
 // robots of its site, and each of its visits is remembered for a while. When there were more of them than the
 // lightest row weighs, it takes that row's place. A row weighs as many requests as it has,

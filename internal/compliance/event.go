@@ -67,6 +67,12 @@ type Event struct {
 	Method, Path, Address string
 	Status                int
 
+	// What it cost to serve the request: the bytes of the answer, without its header, and how long
+	// the back end took. Measured says that they are known; a refused request has no cost.
+	Measured bool
+	Bytes    int64
+	Took     time.Duration
+
 	// WholeAddress keeps the Address of a disobedient request as it is. Otherwise only its
 	// network is kept, /24 or, of IPv6, /48. WholeQuery keeps the query of its Path, which may
 	// hold secrets; otherwise only the "?" before it is kept.
@@ -113,8 +119,13 @@ type key struct {
 // in place, to avoid a store-forwarding stall.
 func (k *key) set(site, robot, classWord, standingWord string) {
 	k.site, k.robot = cut(site, maxSite), cut(robot, maxRobot)
-	if i := slices.Index(classWords[:], classWord); i > 0 && class(i) != others {
+	if classWord == "robot" { // as most are
+		k.class = 1
+	} else if i := slices.Index(classWords[:], classWord); i > 0 && class(i) != others {
 		k.class = class(i)
+	}
+	if standingWord == "" {
+		return
 	}
 	if i := slices.Index(standingWords[:], standingWord); i > 0 {
 		k.standing = standing(i)

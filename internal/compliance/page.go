@@ -110,6 +110,8 @@ type pageView struct {
 	Links                []Link
 	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
 	Summary              summaryView
+	Periods              []periodView
+	Span                 string // what is selected of the time; empty: all of it
 	Sites                []siteView
 	Rest                 []siteView // of which there are only the sums
 	Several, Whole       bool       // sites, or else robots that are shown whole
@@ -166,10 +168,16 @@ func newPage(r *Report, o *PageOptions) *pageView {
 	for _, link := range o.Links {
 		p.Links = append(p.Links, Link{visible(link.Text), link.Target})
 	}
-	self := newLinks(o.Self)
-	if o.Selection != (Selection{}) {
-		p.All, p.Selected = string(self), o.Selection.words()
+	self := newLinks(o.Self, o.Selection.Period)
+	chosen := o.Selection
+	chosen.Period = ""
+	if chosen != (Selection{}) {
+		p.Selected = chosen.words()
+		if self.path != "" {
+			p.All = self.to(Selection{})
+		}
 	}
+	p.Periods, p.Span = newPeriods(r, chosen, self), newSpanText(r, now)
 	p.Tab = p.Title
 	if o.Selection.Robot != "" {
 		p.Tab = visible(cut(o.Selection.Robot, maxRobot)) + " – " + p.Title
@@ -206,7 +214,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 			v.fill(s, now, self, &left)
 			p.Sites = append(p.Sites, v)
 		case len(p.Rest) < shownRest:
-			if self != "" {
+			if self.path != "" {
 				v.Target = self.to(q)
 			}
 			p.Rest = append(p.Rest, v)
@@ -236,7 +244,7 @@ func robotsOf(sites []Site) []Site {
 // on the page that has come to stand: what a visitor made of it stays with it.
 func newID(q Selection, used map[string]bool) string {
 	h := fnv.New32a()
-	io.WriteString(h, links("").to(q))
+	io.WriteString(h, links{}.to(q))
 	id := "s" + strconv.FormatUint(uint64(h.Sum32()), 36)
 	for used[id] {
 		id += "-"
@@ -261,7 +269,7 @@ func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
 			continue
 		}
 		detail := ""
-		if self == "" && len(robot.Evidence) > 0 && left.details > 0 {
+		if self.path == "" && len(robot.Evidence) > 0 && left.details > 0 {
 			most := len(robot.Evidence)
 			if left.details < shownDetails/2 {
 				most = shownFew
@@ -294,29 +302,33 @@ func siteName(site string) string {
 	return visible(site)
 }
 
-// links makes the addresses of the other parts of a live page: its path, or empty in a file, which
-// has no others.
-type links string
+// links makes the addresses of the other parts of a live page: its path, empty in a file, which has no
+// others, and the period that is shown.
+type links struct{ path, period string }
 
 // newLinks returns the links to a path on the same server, whatever it is.
-func newLinks(self string) links {
+func newLinks(self, period string) links {
 	if self == "" {
-		return ""
+		return links{}
 	}
 	u := url.URL{Path: "/" + strings.TrimLeft(self, "/")}
-	return links(u.EscapedPath())
+	return links{u.EscapedPath(), period}
 }
 
-// to returns the address of a selection.
+// to returns the address of a selection, in the period that is shown.
 func (l links) to(q Selection) string {
-	return string(l) + "?" + q.Values().Encode()
+	q.Period = l.period
+	if q == (Selection{}) {
+		return l.path
+	}
+	return l.path + "?" + q.Values().Encode()
 }
 
 // robot returns the address of a robot as an attribute: its own page or, in a file, its details. It is empty if
 // there is neither.
 func (l links) robot(r *Robot, s *Site, detail string) string {
 	switch {
-	case l != "":
+	case l.path != "":
 		return template.HTMLEscapeString(l.to(selectionOf(s.Site, r)))
 	case detail != "":
 		return "#" + detail

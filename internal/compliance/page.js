@@ -27,6 +27,8 @@
 	const value = (cell) => {
 		const time = cell.querySelector("time");
 		if (time) return time.dateTime;
+		const data = cell.querySelector("data");
+		if (data) return data.value;
 		const part = cell.querySelector(".kept");
 		if (part) return part.getAttribute("width");
 		return (cell.querySelector(".full") || cell).textContent.replace(/\u202f/g, "").trim();

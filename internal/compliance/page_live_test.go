@@ -16,14 +16,14 @@ func robotLinks(t *testing.T, page string) []Selection {
 	var all []Selection
 	for _, e := range parse(t, page) {
 		to, ok := strings.CutPrefix(html.UnescapeString(e.attr["href"]), "/robots?")
-		if !ok || e.in[len(e.in)-1] != "th" {
+		if !ok || e.in[len(e.in)-1] != "th" || strings.HasPrefix(to, "period=") {
 			continue
 		}
 		q, err := url.ParseQuery(to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Selection{q.Get("site"), q.Get("robot"), q.Get("class"), q.Get("standing")})
+		all = append(all, Selection{q.Get("site"), q.Get("robot"), q.Get("class"), q.Get("standing"), q.Get("period")})
 	}
 	return all
 }

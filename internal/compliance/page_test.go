@@ -57,7 +57,7 @@ func TestPageOfAWeek(t *testing.T) {
 			broken++
 		}
 	}
-	if want := 12 * len(r.Sites[0].Robots); cells != want {
+	if want := 13 * len(r.Sites[0].Robots); cells != want {
 		t.Errorf("cells of the table: got %d, want %d", cells, want)
 	}
 	if broken != 4 {

@@ -13,6 +13,11 @@ type Report struct {
 	Time  time.Time `json:"time"`
 	Since time.Time `json:"since,omitzero"`
 
+	// Period is the one that the report is of, and Before the one before that; nil for all that the
+	// ledger holds, and where it does not hold the period before. Lines and paths are of all times.
+	Period *Span `json:"period,omitempty"`
+	Before *Span `json:"period_before,omitempty"`
+
 	Total Tally `json:"total"`
 
 	// Sites are those on which most was disobedient first.
@@ -37,6 +42,11 @@ type Tally struct {
 
 	// Verdicts are the same by verdict, those that there were.
 	Verdicts map[Verdict]Count `json:"verdicts"`
+
+	Cost
+
+	// Before is what there was in the period before, where that is known.
+	Before *Earlier `json:"before,omitempty"`
 }
 
 // Count is how many requests had a verdict, and how many of them were refused.
@@ -110,11 +120,17 @@ type Robot struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Period is an hour or a day in which there were requests.
+// Period is an hour or a day in which there were requests. What was refused and what the others cost is
+// known of days.
 type Period struct {
 	Time        time.Time `json:"time"` // when it began
 	Requests    uint64    `json:"requests"`
 	Disobedient uint64    `json:"disobedient"`
+	Refused     uint64    `json:"refused,omitempty"`
+	Bytes       uint64    `json:"bytes,omitempty"`
+	Seconds     float64   `json:"seconds,omitempty"`
+
+	day *day // of a robot
 }
 
 // Line is a line of robots.txt and how often it was disobeyed; 0 and an explanation where no
@@ -175,6 +191,13 @@ func (t *Tally) addAll(u *Tally) {
 	for v, c := range u.Verdicts {
 		t.add(v, c)
 	}
+	t.Cost.add(&u.Cost)
+	if u.Before != nil {
+		if t.Before == nil {
+			t.Before = new(Earlier)
+		}
+		t.Before.add(u.Before)
+	}
 }
 
 // share sets Obedience.
@@ -222,6 +245,9 @@ func (r *Report) sum() {
 func (p *Period) add(q Period) {
 	p.Requests += q.Requests
 	p.Disobedient += q.Disobedient
+	p.Refused += q.Refused
+	p.Bytes += q.Bytes
+	p.Seconds += q.Seconds
 }
 
 // periodSums adds up periods by when they began, in seconds since 1970.
@@ -232,7 +258,8 @@ func (sums periodSums) add(periods []Period) {
 		if sum := sums[p.Time.Unix()]; sum != nil {
 			sum.add(p)
 		} else {
-			sums[p.Time.Unix()] = &Period{p.Time, p.Requests, p.Disobedient}
+			p.day = nil
+			sums[p.Time.Unix()] = &p
 		}
 	}
 }
@@ -254,15 +281,21 @@ func (l *Ledger) Snapshot(now time.Time) *Report {
 	l.each(s.add)
 	report := &Report{Time: timeOf(s.now), Sites: []Site{}}
 	for _, site := range s.sites {
+		site.estimate()
 		site.sum()
-		slices.SortFunc(site.Robots, func(a, b Robot) int {
-			return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Robot, b.Robot),
-				cmp.Compare(a.Class, b.Class), cmp.Compare(a.Standing, b.Standing))
-		})
+		sortRobots(site.Robots)
 		report.Sites = append(report.Sites, site.Site)
 	}
 	report.sum()
 	return report
+}
+
+// sortRobots puts those first that were most disobedient.
+func sortRobots(robots []Robot) {
+	slices.SortFunc(robots, func(a, b Robot) int {
+		return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Robot, b.Robot),
+			cmp.Compare(a.Class, b.Class), cmp.Compare(a.Standing, b.Standing))
+	})
 }
 
 // snapshot is a report in the making.
@@ -297,7 +330,7 @@ func (s *snapshot) robot(r *row) Robot {
 		First: timeOf(r.first), Last: timeOf(r.last),
 		Fetches: r.fetches, FetchedVersion: r.fetchedVersion,
 		Hours: ring(r.hours[:]).periods(hourOf(s.now), hourLong),
-		Days:  ring(r.days[:]).periods(dayOf(s.now), dayLong),
+		Days:  r.days.periods(dayOf(s.now)),
 		Lines: []Line{}, Paths: []Path{}, Evidence: []Evidence{},
 	}
 	if r.fetches > 0 {
@@ -306,6 +339,7 @@ func (s *snapshot) robot(r *row) Robot {
 	for v, t := range r.tallies {
 		robot.add(Verdict(v), Count{t.Requests, t.Refused})
 	}
+	robot.spend(&r.cost)
 	robot.share()
 	if r.offences != nil {
 		r.offences.report(&robot)
@@ -341,7 +375,7 @@ func (r ring) periods(number int32, long int64) []Period {
 	all := []Period{}
 	for n := max(number-int32(len(r))+1, 0); n <= number; n++ {
 		if p := r[int(n)%len(r)]; p.Number == n && p.Requests > 0 {
-			all = append(all, Period{timeOf(int64(n) * long), uint64(p.Requests), uint64(p.Disobedient)})
+			all = append(all, Period{Time: timeOf(int64(n) * long), Requests: uint64(p.Requests), Disobedient: uint64(p.Disobedient)})
 		}
 	}
 	return all

@@ -15,6 +15,7 @@ type robotView struct {
 	Kept      string // of a bar that is 100 long
 	Spark     template.HTML
 	Counts    template.HTML // a cell for each verdict against the rules
+	Cost      template.HTML // empty: not known
 	Worst     template.HTML // empty: it broke no line
 	Fetched   template.HTML // empty: never
 	Older     bool          // what it fetched last is not the text in force
@@ -31,6 +32,9 @@ func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) r
 		Fetched: newStamp(r.Fetched, now), Last: newStamp(r.Last, now),
 		Older: older(r, s),
 	}
+	if r.Measured > 0 {
+		v.Cost = template.HTML(`<data value="` + number(r.Bytes) + `">` + byteText(r.Bytes) + `</data> <span class="soft">` + timeText(r.Seconds) + `</span>`)
+	}
 	if len(r.Lines) > 0 {
 		v.Worst = newRule(r.Lines[0].Line, r.Lines[0].Rule, from)
 	}
@@ -39,7 +43,7 @@ func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) r
 
 // size returns about how many bytes of the page the row takes.
 func (v *robotView) size() int {
-	return 600 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Worst) + len(v.Requests.HTML)
+	return 600 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Cost) + len(v.Worst) + len(v.Requests.HTML)
 }
 
 // older reports whether what a robot read last is not the text in force.

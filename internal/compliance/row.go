@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // tally counts the requests with one verdict, and how many of them were refused.
@@ -32,9 +33,10 @@ type row struct {
 	fetchedVersion string
 	fetches        uint64
 	tallies        [verdicts]tally
+	cost           cost
 	offences       *offences // nil: none
 	hours          [keptHours]period
-	days           [keptDays]period
+	days           days
 }
 
 // never is the time when an empty row was first seen.
@@ -59,9 +61,10 @@ func (r *row) note(e *Event, at int64) bool {
 		return true
 	}
 	v, disobedient := e.Verdict.known(), uint32(0)
+	refused := e.Refused && v.refusable()
 	t := &r.tallies[v]
 	t.Requests = sum(t.Requests, 1)
-	if e.Refused && v.refusable() {
+	if refused {
 		t.Refused = sum(t.Refused, 1)
 	}
 	if v.Disobedient() {
@@ -73,8 +76,27 @@ func (r *row) note(e *Event, at int64) bool {
 	}
 	hour, day := hourOf(at), dayOf(at)
 	r.hours[hour%keptHours].count(hour, 1, disobedient)
-	r.days[day%keptDays].count(day, 1, disobedient)
+	d := &r.days[day%keptDays]
+	d.renew(day)
+	d.count(v, refused)
+	r.spend(d, e)
 	return true
+}
+
+// spend adds what an event of a day cost.
+func (r *row) spend(d *day, e *Event) {
+	if class := uint(e.Status)/100 - 2; class < statuses {
+		d.Statuses[class] = sum32(d.Statuses[class], 1)
+		r.cost.Statuses[class] = sum(r.cost.Statuses[class], 1)
+	}
+	if !e.Measured || e.Refused {
+		return
+	}
+	bytes, micros := min(uint64(max(e.Bytes, 0)), maxCount), min(uint64(max(e.Took, 0)/time.Microsecond), maxCount)
+	d.Measured = sum32(d.Measured, 1)
+	d.Bytes, d.Micros = sum(d.Bytes, bytes), sum(d.Micros, micros)
+	r.cost.Measured = sum(r.cost.Measured, 1)
+	r.cost.Bytes, r.cost.Micros = sum(r.cost.Bytes, bytes), sum(r.cost.Micros, micros)
 }
 
 // renew sets kept to a copy of s, unless it is equal already.
@@ -124,8 +146,9 @@ func (r *row) merge(from *row) {
 		}
 		r.offences.merge(from.offences)
 	}
+	r.cost.add(&from.cost)
 	ring(r.hours[:]).merge(from.hours[:])
-	ring(r.days[:]).merge(from.days[:])
+	r.days.merge(from.days[:])
 }
 
 // use calls do with the row, locked, unless the row is empty or nil.
@@ -155,7 +178,7 @@ const (
 	dayLong   = 24 * hourLong
 )
 
-// period counts the requests of one hour or day. Its number counts from 1970, so that a ring of
+// period counts the requests of one hour. Its number counts from 1970, so that a ring of
 // periods needs no sweeping: the number shows which periods are too old.
 //
 // The period that was noted last has the place in the ring. When a clock that was ahead is set

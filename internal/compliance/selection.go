@@ -14,14 +14,21 @@ const None = "-"
 
 // Selection says which part of a [Report] is wanted. An empty field takes all; the others are
 // compared without regard to case. The zero Selection takes everything.
-type Selection struct{ Site, Robot, Class, Standing string }
+type Selection struct {
+	Site, Robot, Class, Standing string
 
-// fields are the fields by the names that they have in a query.
-func (q Selection) fields() [4]struct{ name, value string } {
-	return [...]struct{ name, value string }{{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing}}
+	// Period is today, 7d, 30d or 90d; empty for all that the ledger holds.
+	Period string
 }
 
-// Values returns the selection as a query: site, robot, class and standing, those that are not empty.
+// fields are the fields by the names that they have in a query.
+func (q Selection) fields() [5]struct{ name, value string } {
+	return [...]struct{ name, value string }{
+		{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing}, {"period", q.Period},
+	}
+}
+
+// Values returns the selection as a query: site, robot, class, standing and period, those that are not empty.
 func (q Selection) Values() url.Values {
 	values := make(url.Values)
 	for _, f := range q.fields() {
@@ -43,7 +50,7 @@ func (q Selection) words() string {
 	return strings.Join(words, ", ")
 }
 
-// Check returns an error that says what to write instead if there is no such class or standing.
+// Check returns an error that says what to write instead if there is no such class, standing or period.
 func (q Selection) Check() error {
 	if q.Class != "" && !containsFold(classWords[:], q.Class) {
 		return fmt.Errorf("unknown class %q: write one of %q", q.Class, classWords)
@@ -52,7 +59,7 @@ func (q Selection) Check() error {
 	if q.Standing != "" && !containsFold(words, q.Standing) {
 		return fmt.Errorf("unknown standing %q: write one of %q, the first for robots of which nothing can be checked", q.Standing, words)
 	}
-	return nil
+	return checkPeriod(q.Period)
 }
 
 func containsFold(words []string, word string) bool {
@@ -61,7 +68,7 @@ func containsFold(words []string, word string) bool {
 
 // selectionOf returns the Selection that takes a robot and, but for the case of its name, no other.
 func selectionOf(site string, r *Robot) Selection {
-	return Selection{cmp.Or(site, None), cmp.Or(r.Robot, None), r.Class, cmp.Or(r.Standing, None)}
+	return Selection{Site: cmp.Or(site, None), Robot: cmp.Or(r.Robot, None), Class: r.Class, Standing: cmp.Or(r.Standing, None)}
 }
 
 // fits reports whether one of the words that a robot goes by is the one that is wanted.
@@ -92,6 +99,10 @@ func (r *Report) Select(q Selection) *Report {
 		if fits(q.Site, s.Site, maxSite) && s.choose(q) {
 			part.Sites = append(part.Sites, s)
 		}
+	}
+	if span, before := newSpan(q.Period, r.Time); span != nil {
+		part.Since = r.Since
+		part.within(span, before)
 	}
 	part.sum()
 	return part

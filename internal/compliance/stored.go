@@ -15,7 +15,7 @@ import (
 // follows, each item of which is a storedRow, and then a CRC-32C of all that.
 const (
 	storedTitle   = "caddy-robots ledger "
-	storedVersion = "2" // 1, until November 2026, was not CBOR
+	storedVersion = "3" // 1, until November 2026, was not CBOR; 2 knew nothing of costs
 	storedHead    = storedTitle + storedVersion + "\n"
 	maxStoredRows = 1 << 16
 )
@@ -32,7 +32,9 @@ type storedRow struct {
 	Fetches               uint64
 	Version, Record, Read string // Read is the version that was fetched last
 	Tallies               []tally
-	Hours, Days           []period
+	Cost                  cost
+	Hours                 []period
+	Days                  []day
 	Lines, Paths          []storedCount
 	Evidence              []storedEvidence // the first, and then the latest, the newest first
 }
@@ -104,13 +106,19 @@ func (l *Ledger) Unmarshal(data []byte) error {
 
 // read adds what is stored. It stops at the first error.
 func (l *Ledger) read(data []byte) error {
-	rest, err := unseal(data)
+	rest, version, err := unseal(data)
 	if err != nil {
 		return err
 	}
 	for n := 1; len(rest) > 0; n++ {
 		if n > maxStoredRows {
 			return fmt.Errorf("it holds more than %d robots", maxStoredRows)
+		}
+		if version == previousVersion {
+			if rest, err = l.readPrevious(rest); err != nil {
+				return fmt.Errorf("its robot %d cannot be read: %w", n, err)
+			}
+			continue
 		}
 		var s storedRow
 		item := rest
@@ -132,31 +140,32 @@ func seal(data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
 }
 
-// unseal returns what is between the head and the checksum, if both are right.
-func unseal(data []byte) ([]byte, error) {
+// unseal returns what is between the head and the checksum, if both are right, and the version that the
+// head names.
+func unseal(data []byte) (rows []byte, version string, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(storedTitle))
 	if !ok {
-		return nil, errors.New("it does not begin as one")
+		return nil, "", errors.New("it does not begin as one")
 	}
-	version, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte("\n"))
+	name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte("\n"))
 	if !ok {
-		return nil, errors.New("it is cut short")
+		return nil, "", errors.New("it is cut short")
 	}
-	switch string(version) {
-	case storedVersion:
+	switch version = string(name); version {
+	case storedVersion, previousVersion:
 	case "1":
-		return nil, fmt.Errorf("it was written by an earlier version, in format 1; this one reads format %s", storedVersion)
+		return nil, "", fmt.Errorf("it was written by an earlier version, in format 1; this one reads formats %s and %s", previousVersion, storedVersion)
 	default:
-		return nil, fmt.Errorf("its format is version %q, and only %q is known here", version, storedVersion)
+		return nil, "", fmt.Errorf("its format is version %q, and only %q and %q are known here", version, previousVersion, storedVersion)
 	}
 	end := len(data) - crc32.Size
 	if end < len(storedHead) {
-		return nil, errors.New("it is cut short")
+		return nil, "", errors.New("it is cut short")
 	}
 	if got, want := crc32.Checksum(data[:end], castagnoli), binary.LittleEndian.Uint32(data[end:]); got != want {
-		return nil, fmt.Errorf("it is damaged or cut short: its checksum is %08x and should be %08x", got, want)
+		return nil, "", fmt.Errorf("it is damaged or cut short: its checksum is %08x and should be %08x", got, want)
 	}
-	return data[len(storedHead):end], nil
+	return data[len(storedHead):end], version, nil
 }
 
 // newStoredRow returns a row as it is stored. It shares the row's tallies. Callers hold mu.
@@ -165,7 +174,7 @@ func newStoredRow(r *row) *storedRow {
 		Site: r.key.site, Robot: r.key.robot, Class: r.key.class, Standing: r.key.standing,
 		First: uint64(r.first), Last: uint64(r.last), Fetched: uint64(r.fetched), Fetches: r.fetches,
 		Version: r.version, Record: r.record, Read: r.fetchedVersion,
-		Tallies: r.tallies[:], Hours: ring(r.hours[:]).used(), Days: ring(r.days[:]).used(),
+		Tallies: r.tallies[:], Cost: r.cost, Hours: ring(r.hours[:]).used(), Days: r.days.used(),
 	}
 	if o := r.offences; o != nil {
 		s.Lines, s.Paths = o.lines.stored(), o.paths.stored()
@@ -199,7 +208,11 @@ func (s *storedRow) row() *row {
 		}
 	}
 	ring(r.hours[:]).read(s.Hours, lastMoment/hourLong)
-	ring(r.days[:]).read(s.Days, lastMoment/dayLong)
+	r.cost = s.Cost.within()
+	for _, d := range s.Days {
+		d.Number = min(max(d.Number, 0), lastMoment/dayLong)
+		r.days.merge([]day{d})
+	}
 	if len(s.Evidence) == 0 {
 		return r
 	}

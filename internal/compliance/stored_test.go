@@ -90,7 +90,7 @@ func TestDamagedDataLeavesTheLedgerAsItWas(t *testing.T) {
 	}
 	refuse("more behind it", data+"x")
 	refuse("something else", strings.Repeat("Disallow: /\n", 100))
-	refuse("another version", strings.Replace(data, "ledger 2\n", "ledger 3\n", 1))
+	refuse("another version", strings.Replace(data, "ledger 3\n", "ledger 4\n", 1))
 	if got := asJSON(t, l.Snapshot(start)); got != want {
 		t.Errorf("afterwards: got %s, want %s", got, want)
 	}
@@ -105,7 +105,7 @@ func TestAnEarlierFormatIsRefused(t *testing.T) {
 	l := NewLedger(Options{})
 	note(l, disallowed("figtree"), 1)
 	want := asJSON(t, l.Snapshot(start))
-	const wantError = "reading a stored ledger: it was written by an earlier version, in format 1; this one reads format 2"
+	const wantError = "reading a stored ledger: it was written by an earlier version, in format 1; this one reads formats 2 and 3"
 	if err := l.Unmarshal(data); err == nil || err.Error() != wantError {
 		t.Errorf("got %v, want %s", err, wantError)
 	}
@@ -133,13 +133,14 @@ func TestRowsThatNoLedgerHoldsAreRefused(t *testing.T) {
 		"too many requests":              func(s *storedRow) { s.Tallies[TooFast].Requests = maxCount + 1 },
 		"more refused than requests":     func(s *storedRow) { s.Tallies[TooFast] = tally{Requests: 2, Refused: 3} },
 		"refused and exempt":             func(s *storedRow) { s.Tallies[Exempt] = tally{Requests: 2, Refused: 1} },
-		"a day too many":                 func(s *storedRow) { s.Days = make([]period, keptDays+1) },
+		"a day too many":                 func(s *storedRow) { s.Days = make([]day, keptDays+1) },
 		"an hour too many":               func(s *storedRow) { s.Hours = make([]period, keptHours+1) },
 		"an hour before 1970":            func(s *storedRow) { s.Hours[0].Number = -1 },
 		"a day after 9999":               func(s *storedRow) { s.Days[0].Number = 1<<31 - 1 },
-		"more disobedient than requests": func(s *storedRow) { s.Days[0].Disobedient = 4 },
+		"more bytes than can be":         func(s *storedRow) { s.Days[0].Bytes = maxCount + 1 },
+		"a cost that nothing has":        func(s *storedRow) { s.Cost.Micros = maxCount + 1 },
 		"a day twice":                    func(s *storedRow) { s.Days = append(s.Days, s.Days[0]) },
-		"a day without requests":         func(s *storedRow) { s.Days = append(s.Days, period{}) },
+		"a day without requests":         func(s *storedRow) { s.Days = append(s.Days, day{}) },
 		"a line too many":                func(s *storedRow) { s.Lines = make([]storedCount, mostFrequent+1) },
 		"a long rule":                    func(s *storedRow) { s.Lines[0].Text = long },
 		"a line below zero":              func(s *storedRow) { s.Lines[0].Line = -1 },

@@ -17,6 +17,9 @@ type summaryView struct {
 	Refused     numberView
 	Observed    numberView
 	Banned      numberView // of both: what came during a ban
+	Sent, Took  string     // what was served, and the time of the back end; empty: not known
+	Saved       string     // by refusals; empty: nothing
+	Statuses    []statusView
 	Obedience   string
 	Groups      []groupView   // robots by how they obey, those without any left out
 	Verdicts    []verdictView // what was against the rules, the most frequent first
@@ -27,6 +30,12 @@ type groupView struct {
 	Class, Text string
 	Count       numberView
 	At, Width   string
+}
+
+// statusView is how many requests were answered with a status of a class.
+type statusView struct {
+	Class string
+	Count numberView
 }
 
 // verdictView is how many requests had a verdict, as a bar that is 100 long for the most
@@ -64,6 +73,17 @@ func newSummary(t *Tally, sites ...Site) summaryView {
 		Requests: newNumber(t.Requests), Disobedient: newNumber(t.Disobedient),
 		Refused: newNumber(t.Refused), Observed: newNumber(t.Observed), Banned: newNumber(t.Of(Banned).Requests),
 		Obedience: percent(t.Obedience),
+	}
+	if t.Measured > 0 {
+		v.Sent, v.Took = byteText(t.Bytes), timeText(t.Seconds)
+	}
+	if t.SavedBytes > 0 || t.SavedSeconds > 0 {
+		v.Saved = "about " + byteText(t.SavedBytes) + " and " + timeText(t.SavedSeconds)
+	}
+	for _, class := range statusClasses {
+		if n := t.Statuses[class]; n > 0 {
+			v.Statuses = append(v.Statuses, statusView{class, newNumber(n)})
+		}
 	}
 	groups, others := obedient(sites)
 	v.Others = others
