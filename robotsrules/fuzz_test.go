@@ -108,15 +108,32 @@ const maxUserAgent = 256
 
 // tooSlowForTheTwin keeps its recursion from taking exponential time.
 func tooSlowForTheTwin(file *robotsrules.File, target string) bool {
-	const stars, octets = 4, 64
+	const long = 64
+	var patterns []string
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			if strings.Count(r.Pattern, "*") > stars {
-				return true
-			}
+			patterns = append(patterns, r.Pattern)
 		}
 	}
-	return len(target) > octets
+	return len(target) > long || manyStars(patterns)
+}
+
+// manyStars reports whether patterns have more stars than the twin can try: one of them, or all that
+// have three and more together. An execution that takes seconds is killed at the end of a run, and
+// the run fails without an input.
+func manyStars(patterns []string) bool {
+	const one, together = 4, 24
+	all := 0
+	for _, pattern := range patterns {
+		stars := strings.Count(pattern, "*")
+		if stars > 2 {
+			all += stars
+		}
+		if stars > one || all > together {
+			return true
+		}
+	}
+	return false
 }
 
 // A question is who asks for what.

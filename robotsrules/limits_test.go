@@ -98,7 +98,7 @@ func TestLinesOverSixteenKiBAreSkipped(t *testing.T) {
 		diagnostics int
 	}{
 		{"at the limit", limit, 2, 0},
-		{"one octet over it", limit + 1, 0, 1},
+		{"one byte over it", limit + 1, 0, 1},
 	} {
 		line := "Disallow: /" + strings.Repeat("a", test.length-len("Disallow: /"))
 		text := "User-agent: *\n" + line + "\nDisallow: /b\n"
@@ -128,7 +128,7 @@ func TestFiveHundredKiBAreReadByDefault(t *testing.T) {
 	} {
 		p := robotsrules.Compile(robotsrules.Parse([]byte(test.text), robotsrules.Options{}), robotsrules.MatchSubstring)
 		if got := p.Default().Decide("/last").Allowed(); got != test.want {
-			t.Errorf("rule at the end of %d octets: allowed = %t, want %t", len(test.text), got, test.want)
+			t.Errorf("rule at the end of %d bytes: allowed = %t, want %t", len(test.text), got, test.want)
 		}
 	}
 }

@@ -53,11 +53,11 @@ func freshOctet(text []byte) string {
 
 // tooManyToTry keeps brute force within bounds.
 func tooManyToTry(file *robotsrules.File) bool {
-	const most, octets = 12, 40
+	const most, long = 12, 40
 	rules := 0
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			if rules++; rules > most || len(r.Pattern) > octets {
+			if rules++; rules > most || len(r.Pattern) > long {
 				return true
 			}
 		}

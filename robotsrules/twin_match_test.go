@@ -38,9 +38,9 @@ func matchesTarget(d robotsrules.Dialect, v2 bool, pattern, target string) bool 
 	case d == robotsrules.RFC9309:
 		elements = append(wildcardElements(d, pattern), star)
 	default:
-		elements = append(octets(d, pattern), star)
+		elements = append(bytesIn(d, pattern), star)
 	}
-	return matchElements(elements, octets(d, target))
+	return matchElements(elements, bytesIn(d, target))
 }
 
 // star is any number of bytes, encodedSlash the byte "%2F", which is not the
@@ -75,25 +75,25 @@ func wildcardElements(d robotsrules.Dialect, pattern string) []int {
 		if i > 0 {
 			elements = append(elements, star)
 		}
-		elements = append(elements, octets(d, part)...)
+		elements = append(elements, bytesIn(d, part)...)
 	}
 	return elements
 }
 
-// octets decodes every `%xx`, except in the standard of 1994, which compares
+// bytesIn decodes every `%xx`, except in the standard of 1994, which compares
 // what is written.
-func octets(d robotsrules.Dialect, s string) []int {
+func bytesIn(d robotsrules.Dialect, s string) []int {
 	out := make([]int, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if d == robotsrules.NoRobots1994 || s[i] != '%' || i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
 			out = append(out, int(s[i]))
 			continue
 		}
-		octet := hexValue(s[i+1])<<4 | hexValue(s[i+2])
-		if octet == '/' {
-			octet = encodedSlash
+		value := hexValue(s[i+1])<<4 | hexValue(s[i+2])
+		if value == '/' {
+			value = encodedSlash
 		}
-		out = append(out, octet)
+		out = append(out, value)
 		i += 2
 	}
 	return out
@@ -109,7 +109,7 @@ func hexValue(c byte) int {
 // printable ASCII as itself, everything else as `%xx`.
 func specificity(pattern string) int {
 	n := 0
-	for _, o := range octets(robotsrules.RFC9309, pattern) {
+	for _, o := range bytesIn(robotsrules.RFC9309, pattern) {
 		if o > ' ' && o < 0x7f && o != '%' {
 			n++
 		} else {

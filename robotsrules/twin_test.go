@@ -171,7 +171,7 @@ func (t twinFile) bindingOf(line int, r twinRecord) twinBinding {
 func (b twinBinding) decide(target string) twinDecision {
 	target = twinTarget(target)
 	switch {
-	case slices.Equal(octets(robotsrules.RFC9309, target), octets(robotsrules.RFC9309, "/robots.txt")):
+	case slices.Equal(bytesIn(robotsrules.RFC9309, target), bytesIn(robotsrules.RFC9309, "/robots.txt")):
 		return twinDecision{allowed: true} // in every dialect, however it is spelt
 	case b.line == 0:
 		return twinDecision{allowed: true}

@@ -29,13 +29,13 @@ func FuzzAppendURI(f *testing.F) {
 	f.Add("/a>;rel=\"x\"\r\n#é%41")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := string(robotsrules.AppendURI(nil, s))
-		if strings.Trim(got, uriOctets) != "" {
+		if strings.Trim(got, uriBytes) != "" {
 			t.Errorf("AppendURI(%q) = %q, which is no URI", s, got)
 		}
 		if again := string(robotsrules.AppendURI(nil, got)); again != got {
 			t.Errorf("AppendURI(%q) = %q, want no change", got, again)
 		}
-		if strings.Trim(s, uriOctets) == "" && got != s {
+		if strings.Trim(s, uriBytes) == "" && got != s {
 			t.Errorf("AppendURI(%q) = %q, want no change", s, got)
 		}
 	})
