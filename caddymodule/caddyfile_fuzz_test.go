@@ -26,9 +26,10 @@ var directives = map[string]func() (directive caddyfile.Unmarshaler, check func(
 			return err
 		}
 	},
-	"robots_report": func() (caddyfile.Unmarshaler, func() error) { p := new(ReportPage); return p, p.check },
-	"robots_global": func() (caddyfile.Unmarshaler, func() error) { g := new(globalRobots); return g, g.Validate },
-	"crawler":       func() (caddyfile.Unmarshaler, func() error) { m := new(MatchCrawler); return m, m.check },
+	"robots_report":    func() (caddyfile.Unmarshaler, func() error) { p := new(ReportPage); return p, p.check },
+	"robots_global":    func() (caddyfile.Unmarshaler, func() error) { g := new(globalRobots); return g, g.Validate },
+	"crawler":          func() (caddyfile.Unmarshaler, func() error) { m := new(MatchCrawler); return m, m.check },
+	"robots_disallows": func() (caddyfile.Unmarshaler, func() error) { m := new(MatchDisallows); return m, m.check },
 }
 
 // globalRobots is the global option robots, read as a directive is.
@@ -67,6 +68,7 @@ func FuzzCaddyfile(f *testing.F) {
 	f.Add("{\n\tshare redis://127.0.0.1 within 20ms\n\tresolver 9.9.9.9\n}")
 	f.Add("googlebot * verified {\n}")
 	f.Add(`""`)
+	f.Add("costly\n")
 	f.Add("{\n\trefresh off\n\tsites a b\n}")
 	f.Fuzz(func(t *testing.T, text string) {
 		if !utf8.ValidString(text) || len(text) > 4<<10 {

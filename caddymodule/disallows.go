@@ -94,8 +94,8 @@ func (m *MatchDisallows) check() error {
 	if isKind(name) {
 		return fmt.Errorf("robots_disallows: %q is a kind of robots and not the name of one; write a name such as GPTBot or, where it is about who asks, crawler %s beside it", name, name)
 	}
-	if err := misspelt(name); err != nil {
-		return fmt.Errorf("robots_disallows: %w", err)
+	if meant := meantBy(name); meant != "" {
+		return fmt.Errorf("robots_disallows: %q is no robot's name; did you mean %s? That is a kind of robots, for the matcher crawler", name, meant)
 	}
 	if closest := robotsrules.Closest(name, policies.RobotNames(), 1); closest != "" && !isInCatalogue(name) {
 		return fmt.Errorf("robots_disallows: no robot is known as %q; did you mean %s?", name, closest)

@@ -170,7 +170,8 @@ func TestRobotsDisallowsRefusesWhatIsNoName(t *testing.T) {
 		"robots_disallows GPTBot,CCBot":   "is no robot's name",
 		"robots_disallows Goglebot":       "did you mean Googlebot?",
 		"robots_disallows trapped":        "crawler trapped beside it",
-		"robots_disallows traped":         "write trapped",
+		"robots_disallows traped":         "did you mean trapped?",
+		"robots_disallows ai-pages":       "",
 		"robots_disallows a b":            "it asks for one robot",
 	} {
 		err := new(MatchDisallows).UnmarshalCaddyfile(dispense(matcher))

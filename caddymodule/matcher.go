@@ -152,7 +152,8 @@ func misspelt(word string) error {
 	if meant := meantBy(word); meant != "" {
 		return fmt.Errorf("%q is no robot's name; write %s; the purposes are %s", word, meant, listPurposes)
 	}
-	if lower := strings.ToLower(word); strings.HasPrefix(lower, "ai-") && !isInCatalogue(word) {
+	rest, isLikeOne := strings.CutPrefix(strings.ToLower(word), "ai-")
+	if isLikeOne && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz-") == "" && !isInCatalogue(word) {
 		return fmt.Errorf("%q is no purpose, and no part of a robot's name that is known; the purposes are %s", word, listPurposes)
 	}
 	return nil
