@@ -72,9 +72,12 @@ func Signers(own []Claim, known bool) (webbotauth.Signers, error) {
 			return nil, err
 		}
 	}
+	if !known {
+		return signers, nil
+	}
 	for _, c := range crawler.Catalogue() {
-		for i := 0; known && i < len(c.Signers); i++ {
-			if err := signers.Add(c.Signers[i], c.Tokens[0], false); err != nil {
+		for _, signer := range c.Signers {
+			if err := signers.Add(signer, c.Tokens[0], false); err != nil {
 				return nil, err
 			}
 		}
