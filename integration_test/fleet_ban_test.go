@@ -185,7 +185,7 @@ func TestLiftingABanDoesNotWaitForARedisThatHangs(t *testing.T) {
 	}
 	t.Logf("DELETE while Redis hangs: %s", took)
 	for _, command := range []string{"status", "sites", "bans", "observe on", "observe off"} {
-		if got := runCommand(t, t.TempDir(), nil, append(strings.Fields(command), "--address", f.a.env["ADMIN"])...); got.status == 2 || got.took > noise {
+		if got := runCommand(t, t.TempDir(), nil, append(strings.Fields(command), "--address", f.a.env["ADMIN"])...); got.status == 2 || got.took > 3*noise {
 			t.Errorf("%s while Redis hangs: got status %d after %s, want an answer at once: %s", command, got.status, got.took, got.err)
 		}
 	}

@@ -159,26 +159,33 @@ func TestARequestInEarlyDataIsSentAgainWhereItsAddressDecides(t *testing.T) {
 	c.awaitTLS(t)
 	sessions := tls.NewLRUClientSessionCache(10)
 	// Each request is the first of a connection. The first connection has no session to go on from.
+	// Early data that comes late, after the handshake, is late: then it is proved who sends it.
 	for i, s := range []struct {
 		originStep
-		early bool
+		proved int // what is answered after the handshake; 0: there is no early data
 	}{
-		{originStep{"203.0.113.5", "/page", googlebot, 403}, false},
-		{originStep{"203.0.113.5", "/page", googlebot, 425}, true},
-		{originStep{"192.0.2.1", "/page", googlebot, 425}, true},
-		{originStep{"192.0.2.1", "/search", googlebot, 403}, true}, // whoever it is
-		{originStep{"192.0.2.1", "/robots.txt", googlebot, 200}, true},
-		{originStep{"203.0.113.5", "/page", chrome, 200}, true},
-		{originStep{"203.0.113.5", "/page", bingbot, 200}, true},
-		{originStep{"203.0.113.5", "/private/", bingbot, 403}, true},
-		{originStep{"203.0.113.5", "/trap/x", chrome, 425}, true},
+		{originStep{"203.0.113.5", "/page", googlebot, 403}, 0},
+		{originStep{"203.0.113.5", "/page", googlebot, 425}, 403},
+		{originStep{"192.0.2.1", "/page", googlebot, 425}, 200},
+		{originStep{"192.0.2.1", "/search", googlebot, 403}, 403}, // whoever it is
+		{originStep{"192.0.2.1", "/robots.txt", googlebot, 200}, 200},
+		{originStep{"203.0.113.5", "/page", chrome, 200}, 200},
+		{originStep{"203.0.113.5", "/page", bingbot, 200}, 200},
+		{originStep{"203.0.113.5", "/private/", bingbot, 403}, 403},
+		{originStep{"203.0.113.5", "/trap/x", chrome, 425}, 403},
 	} {
-		visitor := http3Client(t, c, sessions)
 		q := request{method: http.MethodGet, path: s.path, agent: s.agent}
-		if s.early {
+		if s.proved != 0 {
 			q.method = http3.MethodGet0RTT
 		}
-		a, err := q.from(s.forwarded).try(visitor, "https://secure.test:"+c.env["PORT"])
+		var a answer
+		var err error
+		for range 20 {
+			a, err = q.from(s.forwarded).try(http3Client(t, c, sessions), "https://secure.test:"+c.env["PORT"])
+			if err != nil || a.status != s.proved || s.want == s.proved {
+				break
+			}
+		}
 		if err != nil || a.status != s.want {
 			t.Errorf("%d: %s %s from %s for %q: got %d, error %v; want %d", i, q.method, s.path, s.forwarded, s.agent, a.status, err, s.want)
 		}

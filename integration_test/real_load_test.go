@@ -207,6 +207,9 @@ func TestAHealthCheckWhoseLibraryIsNamedIsExempt(t *testing.T) {
 }
 `
 	c := start(t, "http://named.test:{$PORT} {\n\trobots"+rules+"http://exempt.test:{$PORT} {\n\trobots {\n\t\texempt 127.0.0.0/8 ::1\n\t}"+rules, nil)
+	for _, host := range []string{"named.test", "exempt.test"} {
+		c.expect(t, host, "/", gptbot, 200) // waits for the rules, as no library does
+	}
 	for _, agent := range []string{"Wget/1.21.4", "curl/8.5.0"} {
 		c.expect(t, "named.test", "/", agent, 403)
 		c.expect(t, "exempt.test", "/", agent, 200)
