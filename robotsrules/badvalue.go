@@ -95,7 +95,8 @@ func hasPlaceholder(value string) bool {
 	}
 	_, rest, _ := strings.Cut(value, "%")
 	name, _, found := strings.Cut(rest, "%")
-	return found && len(name) > 2 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	_, isEscape := unescape("%" + name)
+	return found && len(name) > 2 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" && (!isEscape || strings.IndexByte(name, '_') >= 0)
 }
 
 // nextTag returns where the first tag or comment of HTML in s begins and ends, or -1.

@@ -20,6 +20,8 @@ func TestValuesThatAreNotWhatTheyLookLike(t *testing.T) {
 		"Disallow: /می\u200cخواهم/":        `write "Disallow: /%D9`, // joins letters
 		"Disallow: /a%20b%20c":             "",
 		"Disallow: /100%AB%CD%":            "",
+		"Disallow: /Stra%DFE%20":           "",
+		"Disallow: /%BASE_URL%/a":          "have the program",
 		"Disallow: /%SITE_ROOT%/a":         "have the program",
 		"Disallow: /{{ a }}":               "have the program",
 		"Disallow: /{$root}/a":             "have the program",

@@ -55,7 +55,7 @@ var (
 		"write the robot's name and nothing else")
 	findInnerStar = define("inner-star", Warning, `"{text}" names no robot: a * stands for all robots when it is alone, and for nothing within a name`,
 		"write the robot's name and nothing else")
-	findAllRobots = define("all-robots", Warning, `"{text}" names only a robot that is called so: all robots are *`,
+	findAllRobots = define("all-robots", Warning, `"{text}" names only robots that have it in their name: all robots are *`,
 		`write "User-agent: *" if all robots are meant`)
 	findException = define("exception", Warning, `"{text}" names no robot: a User-agent line has no exceptions`,
 		`write a record of its own for that robot, and "User-agent: *" for all others`)
