@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/robotsrules"
@@ -80,6 +81,8 @@ func (st *State) Status() string {
 // holding says for a person whose rules are in force.
 func (l *Loader) holding(st *State) string {
 	switch {
+	case st.Refused != 0 && st.Failure == "":
+		return fmt.Sprintf("what a visitor is answered; our own fetch is refused with %d", st.Refused)
 	case st.Summary != nil && st.Summary.Loaded && st.Failure == "":
 		return "what was loaded last"
 	case st.Summary != nil && st.Summary.Loaded && !st.Loaded.IsZero():

@@ -39,6 +39,7 @@ type outcome struct {
 	failure    string    // what is wrong since then; "" if nothing is
 	ended, due time.Time // when the load ended and when to load again, by the wall clock
 	summary    *Summary  // of what holds
+	refused    int       // what our own fetch is answered, where what holds is what a visitor is; else 0
 }
 
 // Policy returns what holds for the site, nil while nothing does. It waits for nothing.
@@ -81,6 +82,9 @@ func (s *Site) isNew(now time.Time) bool {
 // note remembers how a load ended.
 func (s *Site) note(now time.Time, again time.Duration, failure error) {
 	next := outcome{loaded: now, ended: now.Round(0), due: now.Add(again).Round(0), summary: s.summarize()}
+	if doc := s.documents[0]; doc != nil {
+		next.refused = doc.refusedStatus
+	}
 	if failure != nil {
 		next.failure, next.loaded = failure.Error(), time.Time{}
 		if before := s.last.Load(); before != nil {
@@ -107,13 +111,14 @@ type State struct {
 	Loaded  time.Time // when a load last went well; zero if none did
 	Due     time.Time // when it is loaded again; zero before the first load ended
 	Failure string    // why the last load did not go well; "" if it did
+	Refused int       // what our own fetch is answered, where what holds is what a visitor is; else 0
 }
 
 // state returns what is known of the site. It is safe for concurrent use.
 func (s *Site) state() State {
 	st := State{Host: s.host, Policy: s.policy.Load()}
 	if o := s.last.Load(); o != nil {
-		st.Loaded, st.Failure, st.Due, st.Summary = o.loaded, o.failure, o.due, o.summary
+		st.Loaded, st.Failure, st.Due, st.Summary, st.Refused = o.loaded, o.failure, o.due, o.summary, o.refused
 	}
 	return st
 }

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -54,6 +55,10 @@ func TestARefusedRobotsTxtIsAskedForAsAVisitor(t *testing.T) {
 				t.Error("what the visitor is answered does not hold")
 			}
 			ts.logged(t, visitorsOnly, 1)
+			st := ts.site.state()
+			if got := ts.Record(&st, ts.cfg.Now()).Holds; got != fmt.Sprintf("what a visitor is answered; our own fetch is refused with %d", refusal) {
+				t.Errorf("holds: got %q", got)
+			}
 			ts.meet(t, false)
 
 			server.visitors = text(openSite)
