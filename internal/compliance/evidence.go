@@ -41,9 +41,9 @@ func (o *offences) add(e *Event, at int64) {
 	if o.noted == 1 {
 		o.first = *one
 	}
-	o.paths.add(0, path)
+	o.paths.add(0, path, mostPaths)
 	if one.line != 0 || rule != "" {
-		o.lines.add(one.line, rule)
+		o.lines.add(one.line, rule, mostLines)
 	}
 }
 
@@ -56,8 +56,8 @@ func (o *offences) next() *evidence {
 
 // merge adds what was kept elsewhere.
 func (o *offences) merge(from *offences) {
-	o.lines.merge(from.lines)
-	o.paths.merge(from.paths)
+	o.lines.merge(&from.lines, mostLines)
+	o.paths.merge(&from.paths, mostPaths)
 	if from.noted == 0 {
 		return
 	}

@@ -133,17 +133,17 @@ func newNumber(n uint64) numberView {
 	return numberView{n, template.HTML(`<span class="full">` + grouped(n) + `</span><span class="short">` + compact(n) + `</span>`)}
 }
 
-// newCount returns a number and, where it may be more, says so.
-func newCount(n uint64, atLeast bool) template.HTML {
-	if atLeast {
-		return "≥ " + newNumber(n).HTML
+// newCount returns a number and, where it is an estimate, says so.
+func newCount(n uint64, about bool) template.HTML {
+	if about {
+		return "about " + newNumber(n).HTML
 	}
 	return newNumber(n).HTML
 }
 
 // writeItem writes an item of a list: how often something was, and what.
-func writeItem(b *strings.Builder, n uint64, atLeast bool, what template.HTML) {
-	b.WriteString("<li><b>" + string(newCount(n, atLeast)) + "</b> <span>" + string(what) + "</span></li>\n")
+func writeItem(b *strings.Builder, n uint64, about bool, what template.HTML) {
+	b.WriteString("<li><b>" + string(newCount(n, about)) + "</b> <span>" + string(what) + "</span></li>\n")
 }
 
 // newName returns what is said of who a robot is, as a link to target, if that is not empty.

@@ -1,150 +1,188 @@
 package compliance
 
 import (
-	"bytes"
 	"cmp"
-	"math"
+	"hash/maphash"
+	"math/bits"
 	"slices"
 )
 
-// mostFrequent is how many lines, and how many paths, are kept of a robot.
-const mostFrequent = 10
+// How many lines and how many paths are kept of a robot, and how many paths of these are reported.
+const (
+	mostLines  = 10
+	mostPaths  = 32
+	shownPaths = 20
+)
 
-// frequent finds the most frequent of many lines or paths in the room of a few: Space-Saving
-// (Metwally, Agrawal and El Abbadi, 2005). A new one takes the place of the rarest and goes on
-// from its count, so nothing that makes up more than a tenth of all is ever missing. The
-// zero value is empty; it allocates only when it is used first.
-type frequent []counted
+// frequent finds the most frequent of many lines or paths in the room of a few: by random admission
+// (Ben Basat and others, Randomized Admission Policy for Efficient Top-k and Frequency Estimation, 2017).
+// A new one takes the place of the rarest, and goes on from its count, with a chance of one in that count
+// and one: so what comes once in a while drives out nothing that comes often, and each count is right on
+// average. As long as there is room for all, counts are exact.
+//
+// The texts stand apart, since most looks are at the others. The zero value is empty; it allocates only
+// when it is used first.
+type frequent struct {
+	hashes []uint32 // of heads, side by side, since all are looked at
+	heads  []head
+	texts  [][maxPath]byte
+	random uint64
+	latest int    // place of what was found last, which often comes again
+	least  uint64 // no count is less
+}
 
-// counted is a line or, with the number 0, a path; how often it occurred at most; and how much
-// of that may belong to others. It holds its text itself, so that the next one can be written over it.
-type counted struct {
+// head is a line or, with the number 0, a path; how often it occurred; and how much of that it
+// took over from those whose place it has.
+type head struct {
 	count, over uint64
+	hash        uint32
 	number      int32
 	length      uint8
-	buf         [maxPath]byte
 }
 
-// text returns the text in memory of its own.
-func (c *counted) text() string { return string(c.buf[:c.length]) }
+// frequentSeed is that of the hashes, which are not stored.
+var frequentSeed = maphash.MakeSeed()
 
-// is reports whether c counts this line or path. Paths begin alike, so their ends are compared first.
-func (c *counted) is(number int32, text string) bool {
-	n := len(text)
-	return c.number == number && int(c.length) == n && (n == 0 || c.buf[n-1] == text[n-1]) && string(c.buf[:n]) == text
+// newHead returns the head of a line or path that occurred once, of whose text maxPath bytes are kept.
+func newHead(number int32, text string) head {
+	text = text[:min(len(text), maxPath)]
+	return head{count: 1, hash: uint32(maphash.String(frequentSeed, text)), number: number, length: uint8(len(text))}
 }
 
-// set says what is counted, of whose text it keeps maxPath bytes.
-func (c *counted) set(number int32, text string) {
-	c.number, c.length = number, uint8(copy(c.buf[:], text))
-}
+// text returns the text at a place in memory of its own.
+func (f *frequent) text(i int) string { return string(f.texts[i][:f.heads[i].length]) }
 
-// add counts a line or path.
-func (f *frequent) add(number int32, text string) {
-	rarest, least := 0, uint64(math.MaxUint64)
-	for i := range *f {
-		c := &(*f)[i]
-		if c.is(number, text) {
+// add counts a line or path, of which at most so many are kept.
+func (f *frequent) add(number int32, text string, most int) {
+	if f.latest < len(f.heads) {
+		c := &f.heads[f.latest]
+		if n := int(c.length); c.number == number && n == len(text) && string(f.texts[f.latest][:n]) == text {
 			c.count = sum(c.count, 1)
 			return
 		}
-		if c.count < least {
-			rarest, least = i, c.count
+	}
+	h := newHead(number, text)
+	for i, hash := range f.hashes {
+		if hash == h.hash && f.is(i, &h, text) {
+			f.heads[i].count = sum(f.heads[i].count, 1)
+			f.latest = i
+			return
 		}
 	}
-	if len(*f) < mostFrequent {
-		rarest = len(*f)
-		*f = append(f.room(), counted{})
+	if len(f.heads) < most {
+		f.keep(h, text, most)
+		return
 	}
-	r := &(*f)[rarest]
-	r.set(number, text)
-	r.count, r.over = sum(r.count, 1), r.count
+	// Counts only grow, so the chance is never more than what was last found to be the least count makes it:
+	// mostly there is no need to look for the rarest.
+	if !f.draw(1, f.least+1) {
+		return
+	}
+	rarest := 0
+	for i := range f.heads {
+		if f.heads[i].count < f.heads[rarest].count {
+			rarest = i
+		}
+	}
+	h.over = f.heads[rarest].count
+	h.count = sum(h.over, 1)
+	if f.draw(f.least+1, h.count) {
+		f.heads[rarest], f.hashes[rarest] = h, h.hash
+		copy(f.texts[rarest][:], text)
+	}
+	f.least = h.over
 }
 
-// room returns f with room for all that it will ever hold.
-func (f frequent) room() frequent { return slices.Grow(f, mostFrequent-len(f)) }
-
-// stored returns what is kept as it is stored.
-func (f frequent) stored() []storedCount {
-	all := make([]storedCount, len(f))
-	for i := range f {
-		c := &f[i]
-		all[i] = storedCount{Line: c.number, Text: c.text(), Count: c.count, Over: c.over}
-	}
-	return all
+// draw reports true with a chance of k in n.
+func (f *frequent) draw(k, n uint64) bool {
+	f.random += 0x9e3779b97f4a7c15 // SplitMix64
+	z := f.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	at, _ := bits.Mul64(z^z>>31, n)
+	return at < k
 }
 
-// newFrequent returns what was stored, within bounds: so many bytes of each text are kept.
-func newFrequent(stored []storedCount, most int) frequent {
-	f := frequent(nil).room()
-	for _, c := range stored[:min(len(stored), mostFrequent)] {
-		one := counted{count: min(c.Count, maxCount), over: min(c.Over, c.Count, maxCount)}
-		one.set(min(max(c.Line, 0), maxLine), cut(c.Text, most))
-		f = append(f, one)
+// keep adds what is not there yet, with room for all that there will ever be.
+func (f *frequent) keep(h head, text string, most int) {
+	if f.heads == nil {
+		f.hashes, f.heads, f.texts = make([]uint32, 0, most), make([]head, 0, most), make([][maxPath]byte, 0, most)
 	}
-	return f
+	f.hashes, f.heads = append(f.hashes, h.hash), append(f.heads, h)
+	f.texts = f.texts[:len(f.heads)]
+	copy(f.texts[len(f.heads)-1][:], text)
 }
 
 // index returns where the same line or path is, or -1.
-func (f frequent) index(c *counted) int {
-	for i := range f {
-		if f[i].number == c.number && bytes.Equal(f[i].buf[:f[i].length], c.buf[:c.length]) {
+func (f *frequent) index(h *head, text string) int {
+	for i := range f.heads {
+		if f.is(i, h, text) {
 			return i
 		}
 	}
 	return -1
 }
 
-// rarest returns the highest count that a line or path which is missing here can have.
-func (f frequent) rarest() uint64 {
-	if len(f) < mostFrequent {
-		return 0
-	}
-	least := f[0].count
-	for i := range f {
-		least = min(least, f[i].count)
-	}
-	return least
+// is reports whether a line or path is the one at a place.
+func (f *frequent) is(i int, h *head, text string) bool {
+	c := &f.heads[i]
+	return c.hash == h.hash && c.number == h.number && c.length == h.length && string(f.texts[i][:c.length]) == text[:c.length]
 }
 
-// merge adds what was counted elsewhere (Agrawal and others, Mergeable Summaries, 2012).
-func (f *frequent) merge(from frequent) {
-	here, there := f.rarest(), from.rarest()
-	all := make(frequent, 0, 2*mostFrequent)
-	for _, c := range *f {
-		if at := from.index(&c); at >= 0 {
-			c.count, c.over = sum(c.count, from[at].count), sum(c.over, from[at].over)
-		} else {
-			c.count, c.over = sum(c.count, there), sum(c.over, there)
-		}
-		all = append(all, c)
+// stored returns what is kept as it is stored.
+func (f *frequent) stored() []storedCount {
+	all := make([]storedCount, len(f.heads))
+	for i := range f.heads {
+		c := &f.heads[i]
+		all[i] = storedCount{Line: c.number, Text: f.text(i), Count: c.count, Over: c.over}
 	}
-	for _, c := range from {
-		if f.index(&c) < 0 {
-			c.count, c.over = sum(c.count, here), sum(c.over, here)
-			all = append(all, c)
+	return all
+}
+
+// newFrequent returns what was stored, within bounds: so many of them, and so many bytes of each text.
+func newFrequent(stored []storedCount, most, bytes int) (f frequent) {
+	for _, c := range stored[:min(len(stored), most)] {
+		text := cut(c.Text, bytes)
+		h := newHead(min(max(c.Line, 0), maxLine), text)
+		h.count, h.over = min(c.Count, maxCount), min(c.Over, c.Count, maxCount)
+		f.keep(h, text, most)
+	}
+	return f
+}
+
+// merge adds what was counted elsewhere.
+func (f *frequent) merge(from *frequent, most int) {
+	all := frequent{random: f.random}
+	both := len(f.heads) + len(from.heads)
+	for _, part := range []*frequent{f, from} {
+		for i := range part.heads {
+			h, text := part.heads[i], part.text(i)
+			if at := all.index(&h, text); at >= 0 {
+				c := &all.heads[at]
+				c.count, c.over = sum(c.count, h.count), sum(c.over, h.over)
+			} else {
+				all.keep(h, text, both)
+			}
 		}
 	}
-	kept := frequent(nil).room()
-	for _, c := range all.inOrder(func(c *counted) uint64 { return c.count }) {
-		if len(kept) < mostFrequent {
-			kept = append(kept, *c)
+	kept := frequent{random: all.random}
+	for _, i := range all.sorted() {
+		if len(kept.heads) < most {
+			kept.keep(all.heads[i], all.text(i), most)
 		}
 	}
 	*f = kept
 }
 
-// sorted returns what is kept, in the order of how often it was there for certain.
-func (f frequent) sorted() []*counted {
-	return f.inOrder(func(c *counted) uint64 { return c.count - c.over })
+// sorted returns the places of what is kept, the most frequent first.
+func (f *frequent) sorted() []int {
+	places := make([]int, len(f.heads))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.heads[b].count, f.heads[a].count) })
+	return places
 }
 
-// inOrder returns what is kept, that with the largest number first.
-func (f frequent) inOrder(number func(*counted) uint64) []*counted {
-	all := make([]*counted, len(f))
-	for i := range f {
-		all[i] = &f[i]
-	}
-	slices.SortStableFunc(all, func(a, b *counted) int { return cmp.Compare(number(b), number(a)) })
-	return all
-}
+// surely is the share of a count that must be certain for it to be reported: nine tenths.
+func (h *head) surely() bool { return h.over <= h.count/10 }

@@ -112,9 +112,11 @@ type Robot struct {
 	Hours []Period `json:"hours"`
 	Days  []Period `json:"days"`
 
-	// Lines and Paths are those where it was disobedient most often, at most ten.
-	Lines []Line `json:"lines"`
-	Paths []Path `json:"paths"`
+	// Lines and Paths are those where it was disobedient most often: at most ten lines and twenty paths.
+	// OtherPaths are its disobedient requests for all other paths.
+	Lines      []Line `json:"lines"`
+	Paths      []Path `json:"paths"`
+	OtherPaths uint64 `json:"other_paths"`
 
 	// Evidence is its last ten disobedient requests, the newest first, and behind them the first ever.
 	Evidence []Evidence `json:"evidence"`
@@ -134,20 +136,21 @@ type Period struct {
 }
 
 // Line is a line of robots.txt and how often it was disobeyed; 0 and an explanation where no
-// line of the file says it. AtLeast says that it may have been more often.
+// line of the file says it. About says that the count is an estimate: right within a
+// tenth, as a rule.
 type Line struct {
 	Line     int    `json:"line"`
 	Rule     string `json:"rule"`
 	Requests uint64 `json:"requests"`
-	AtLeast  bool   `json:"at_least,omitempty"`
+	About    bool   `json:"about,omitempty"`
 }
 
-// Path is a path and how often it was asked for against the rules. AtLeast says that it may
-// have been more often.
+// Path is a path and how often it was asked for against the rules. About says
+// that the count is an estimate: right within a tenth, as a rule.
 type Path struct {
 	Path     string `json:"path"`
 	Requests uint64 `json:"requests"`
-	AtLeast  bool   `json:"at_least,omitempty"`
+	About    bool   `json:"about,omitempty"`
 }
 
 // Evidence is one disobedient request. Path is cut to 200 bytes. Address is the network it
@@ -349,11 +352,17 @@ func (s *snapshot) robot(r *row) Robot {
 
 // report adds what is kept of offences.
 func (o *offences) report(robot *Robot) {
-	for _, c := range o.lines.sorted() {
-		robot.Lines = append(robot.Lines, Line{int(c.number), c.text(), c.count - c.over, c.over > 0})
+	for _, i := range o.lines.sorted() {
+		if h := &o.lines.heads[i]; h.surely() {
+			robot.Lines = append(robot.Lines, Line{int(h.number), o.lines.text(i), h.count, h.over > 0})
+		}
 	}
-	for _, c := range o.paths.sorted() {
-		robot.Paths = append(robot.Paths, Path{c.text(), c.count - c.over, c.over > 0})
+	robot.OtherPaths = robot.Disobedient
+	for _, i := range o.paths.sorted() {
+		if h := &o.paths.heads[i]; h.surely() && len(robot.Paths) < shownPaths {
+			robot.Paths = append(robot.Paths, Path{o.paths.text(i), h.count, h.over > 0})
+			robot.OtherPaths -= min(h.count, robot.OtherPaths)
+		}
 	}
 	for _, e := range o.all() {
 		method, path, rule := e.texts()

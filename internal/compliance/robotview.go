@@ -110,10 +110,13 @@ func newDetail(r *Robot, from *textView, now time.Time, id string, most int) det
 	v := detailView{ID: id, Name: robotName(r), Standing: visible(r.Standing), Disobedient: newNumber(r.Disobedient)}
 	var lines, paths, evidence strings.Builder
 	for _, l := range r.Lines[:min(most, len(r.Lines))] {
-		writeItem(&lines, l.Requests, l.AtLeast, newRule(l.Line, l.Rule, from))
+		writeItem(&lines, l.Requests, l.About, newRule(l.Line, l.Rule, from))
 	}
 	for _, p := range r.Paths[:min(most, len(r.Paths))] {
-		writeItem(&paths, p.Requests, p.AtLeast, template.HTML("<code>"+text(p.Path)+"</code>"))
+		writeItem(&paths, p.Requests, p.About, template.HTML("<code>"+text(p.Path)+"</code>"))
+	}
+	if r.OtherPaths > 0 && len(r.Lines) > 0 {
+		writeItem(&paths, r.OtherPaths, false, template.HTML("others, each of them rare, by rule "+known(r.Lines[0].Line)+" <code>"+text(r.Lines[0].Rule)+"</code>"+andMore(len(r.Lines)-1)))
 	}
 	for i := range r.Evidence {
 		first := i > 0 && i == len(r.Evidence)-1
@@ -123,6 +126,14 @@ func newDetail(r *Robot, from *textView, now time.Time, id string, most int) det
 	}
 	v.Lines, v.Paths, v.Evidence = template.HTML(lines.String()), template.HTML(paths.String()), template.HTML(evidence.String())
 	return v
+}
+
+// andMore says that there were other rules besides.
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " and others"
 }
 
 // size returns about how many bytes of the page the details take.

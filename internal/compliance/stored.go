@@ -216,7 +216,7 @@ func (s *storedRow) row() *row {
 	if len(s.Evidence) == 0 {
 		return r
 	}
-	r.offences = &offences{lines: newFrequent(s.Lines, maxRule), paths: newFrequent(s.Paths, maxPath)}
+	r.offences = &offences{lines: newFrequent(s.Lines, mostLines, maxRule), paths: newFrequent(s.Paths, mostPaths, maxPath)}
 	all := make([]*evidence, len(s.Evidence))
 	for i, e := range s.Evidence {
 		all[i] = &evidence{at: storedMoment(e.Time), line: min(max(e.Line, 0), maxLine), status: min(e.Status, 999), verdict: e.Verdict.known()}

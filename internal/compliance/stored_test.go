@@ -141,7 +141,7 @@ func TestRowsThatNoLedgerHoldsAreRefused(t *testing.T) {
 		"a cost that nothing has":        func(s *storedRow) { s.Cost.Micros = maxCount + 1 },
 		"a day twice":                    func(s *storedRow) { s.Days = append(s.Days, s.Days[0]) },
 		"a day without requests":         func(s *storedRow) { s.Days = append(s.Days, day{}) },
-		"a line too many":                func(s *storedRow) { s.Lines = make([]storedCount, mostFrequent+1) },
+		"a line too many":                func(s *storedRow) { s.Lines = make([]storedCount, mostLines+1) },
 		"a long rule":                    func(s *storedRow) { s.Lines[0].Text = long },
 		"a line below zero":              func(s *storedRow) { s.Lines[0].Line = -1 },
 		"a line out of reach":            func(s *storedRow) { s.Lines[0].Line = maxLine + 1 },
@@ -350,7 +350,7 @@ func checkBounds(t *testing.T, r *Report) {
 		for _, robot := range s.Robots {
 			if len(s.Site) > maxSite || len(robot.Robot) > maxRobot || len(robot.Record) > maxShort ||
 				len(robot.Hours) > keptHours || len(robot.Days) > keptDays ||
-				len(robot.Lines) > mostFrequent || len(robot.Paths) > mostFrequent || len(robot.Evidence) > keptEvidence+1 {
+				len(robot.Lines) > mostLines || len(robot.Paths) > shownPaths || len(robot.Evidence) > keptEvidence+1 {
 				t.Fatalf("bounded: got more than there is room for: %s", asJSON(t, robot))
 			}
 			if robot.Refused > robot.Disobedient || robot.Disobedient > robot.Requests || robot.Obedience < 0 || robot.Obedience > 1 {

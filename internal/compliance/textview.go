@@ -49,7 +49,7 @@ func newText(s *Site, prefix string, left *room) textView {
 		}
 		l := lineView{ID: v.id(i + 1), Number: i + 1, Text: visible(strings.ReplaceAll(cut(written, shownLine), "\t", "    "))}
 		if disobeyed {
-			l.Count, l.Robots = newCount(c.requests, c.atLeast), newNumber(c.robots)
+			l.Count, l.Robots = newCount(c.requests, c.about), newNumber(c.robots)
 		}
 		v.rules[at.number] = at.rule
 		v.Lines = append(v.Lines, l)
@@ -62,7 +62,7 @@ func newText(s *Site, prefix string, left *room) textView {
 // lineCount is by how many requests of how many robots a line was disobeyed.
 type lineCount struct {
 	requests, robots uint64
-	atLeast          bool
+	about            bool
 }
 
 // countLines adds up the lines that a site's robots disobeyed.
@@ -72,7 +72,7 @@ func countLines(s *Site) map[line]lineCount {
 		for _, l := range s.Robots[i].Lines {
 			at := line{lineNumber(l.Line), l.Rule}
 			c := counts[at]
-			counts[at] = lineCount{c.requests + l.Requests, c.robots + 1, c.atLeast || l.AtLeast}
+			counts[at] = lineCount{c.requests + l.Requests, c.robots + 1, c.about || l.About}
 		}
 	}
 	return counts
