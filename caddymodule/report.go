@@ -73,7 +73,9 @@ func (p *reporter) report(ctx context.Context, q *reportQuery) (report *complian
 	for i := range report.Sites {
 		report.Sites[i].RobotsTxt = texts[report.Sites[i].Version]
 	}
-	return report.Select(q.Selection), source
+	report = report.Select(q.Selection)
+	report.Advise()
+	return report, source
 }
 
 // snapshot returns what all Caddys of the fleet have seen, or else this one, and which it is.

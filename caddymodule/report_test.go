@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
@@ -237,5 +238,26 @@ func TestTheReportSaysWhoIsBannedUntilWhen(t *testing.T) {
 		if e.Path != "/private/" || e.Line != 2 {
 			t.Errorf("evidence: got %+v, want requests for /private/ against line 2", e)
 		}
+	}
+}
+
+// What the report says to write is what the directive reads.
+func TestAdviceCanBeWrittenDown(t *testing.T) {
+	for _, line := range []string{"ban 10 in 1h for 24h", "impostors refuse\n\tverify known", "unpaced Googlebot", `exempt "UptimeRobot"`, "default_pace 1/2s"} {
+		h := new(Handler)
+		if err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("robots {\n\t" + line + "\n}")); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestTheReportSaysWhatToDo(t *testing.T) {
+	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\n", &Handler{})
+	for range 12 {
+		th.ask("GET", "/private/", gptBot)
+	}
+	page := newReportPage(t, th, &ReportPage{}).get(t, "GET", "/report")
+	if want := "GPTBot never read robots.txt, and broke it 12 times."; !strings.Contains(page.Body.String(), want) {
+		t.Errorf("got no %q", want)
 	}
 }

@@ -208,5 +208,6 @@ func (r *replay) report() *compliance.Report {
 		report.Sites[i].RobotsTxt = r.rules.Text
 	}
 	report.MarkUnreadDelays(crawler.ReadsNoDelay)
+	report.Advise()
 	return report
 }

@@ -111,6 +111,7 @@ type pageView struct {
 	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
 	Summary              summaryView
 	Periods              []periodView
+	Advice               []adviceView
 	Span                 string // what is selected of the time; empty: all of it
 	Sites                []siteView
 	Rest                 []siteView // of which there are only the sums
@@ -177,6 +178,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 			p.All = self.to(Selection{})
 		}
 	}
+	p.Advice = newAdvice(r)
 	p.Periods, p.Span = newPeriods(r, chosen, self), newSpanText(r, now)
 	p.Tab = p.Title
 	if o.Selection.Robot != "" {

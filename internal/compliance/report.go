@@ -18,6 +18,9 @@ type Report struct {
 	Period *Span `json:"period,omitempty"`
 	Before *Span `json:"period_before,omitempty"`
 
+	// Advice is what the owner may want to do, at most five things. Advise fills it in.
+	Advice []Advice `json:"advice,omitempty"`
+
 	Total Tally `json:"total"`
 
 	// Sites are those on which most was disobedient first.
