@@ -28,7 +28,8 @@ func init() {
 //
 //	GET    /robots/trapped                    who counts as a robot, with the evidence
 //	DELETE /robots/trapped?address=<address>  lets the clients of an address go
-//	GET    /robots/bans                       who is banned, why and until when
+//	GET    /robots/bans                       who is banned, why and until when; all, or those that
+//	                                          fit robot=, address= and site=
 //	DELETE /robots/bans?robot=<name>&address=<address>&site=<host>
 //	                                          lifts the bans that fit all of what is given, or
 //	                                          with ?all=true all, and answers with them
@@ -98,18 +99,23 @@ func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
 	if app != nil {
 		records = storage.BanRecords(app.memory.Bans(), time.Now())
 	}
+	query := r.URL.Query()
+	robot, address, site := query.Get("robot"), query.Get("address"), query.Get("site")
+	for name := range query {
+		if !slices.Contains([]string{"robot", "address", "site", "all"}, name) {
+			return apiError(http.StatusBadRequest, fmt.Sprintf("parameter %v", robotsrules.UnknownWord(name, "robot, address, site or all")))
+		}
+	}
+	records = slices.DeleteFunc(records, func(rec storage.BanRecord) bool {
+		return !fits(robot, rec.Robot) || address != "" && !enforce.IsOf(rec.Address, plainAddress(address)) || !fits(site, rec.Site)
+	})
 	switch r.Method {
 	case http.MethodGet:
 		return writeJSON(w, records)
 	case http.MethodDelete:
-		query := r.URL.Query()
-		robot, address, site := query.Get("robot"), query.Get("address"), query.Get("site")
 		if all := query.Get("all") == "true"; all == (robot+address+site != "") {
 			return apiError(http.StatusBadRequest, "which ban? Write DELETE /robots/bans?robot=<name>, address=<address> or site=<host>, or several of them; or all=true alone")
 		}
-		records = slices.DeleteFunc(records, func(rec storage.BanRecord) bool {
-			return !fits(robot, rec.Robot) || address != "" && !enforce.IsOf(rec.Address, plainAddress(address)) || !fits(site, rec.Site)
-		})
 		if len(records) == 0 {
 			return apiError(http.StatusNotFound, "no ban fits that")
 		}

@@ -335,6 +335,11 @@ func TestTheOwnerSeesWhoIsBannedAndLiftsBans(t *testing.T) {
 		t.Errorf("the newest ban: got %+v for %s, want %+v for an hour", newest, length, want)
 	}
 
+	for query, wanted := range map[string]bool{"": true, "?robot=BINGBOT": true, "?robot=nobody": false, "?robot=otherbot&address=" + personal: false} {
+		if text := c.adminGet(t, "/robots/bans"+query); strings.Contains(text, `"bingbot"`) != wanted {
+			t.Errorf("GET /robots/bans%s: got %s, want bingbot there: %t", query, text, wanted)
+		}
+	}
 	for _, tt := range []struct {
 		method, query string
 		want          int

@@ -1,7 +1,7 @@
 package policies
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +49,15 @@ func (s *Summary) String() string {
 	if s.Bytes == 0 {
 		return "no robots.txt, or an empty one: no rules"
 	}
-	return fmt.Sprintf("%d rules in %d records, %d bytes", s.Rules, s.Records, s.Bytes)
+	return counted(s.Rules, "rule") + " in " + counted(s.Records, "record") + ", " + counted(s.Bytes, "byte")
+}
+
+// counted returns a number of things, as one says it.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
 }
 
 // of reports whether the summary is that of a policy, which may be nil.
