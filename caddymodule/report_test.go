@@ -243,7 +243,7 @@ func TestTheReportSaysWhoIsBannedUntilWhen(t *testing.T) {
 
 // What the report says to write is what the directive reads.
 func TestAdviceCanBeWrittenDown(t *testing.T) {
-	for _, line := range []string{"ban 10 in 1h for 24h", "impostors refuse\n\tverify known", "unpaced Googlebot", `exempt "UptimeRobot"`, "default_pace 1/2s"} {
+	for _, line := range []string{"ban 10 in 1h for 24h", "impostors refuse\n\tverify known", "unpaced Googlebot", `exempt "UptimeRobot"`} {
 		h := new(Handler)
 		if err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("robots {\n\t" + line + "\n}")); err != nil {
 			t.Errorf("%s: %v", line, err)

@@ -95,6 +95,7 @@ func busyLedger(now time.Time, version string) *compliance.Ledger {
 				if h.robot == "GPTBot" {
 					e.Version = "" // it has read an older text
 				}
+				e.Measured, e.Bytes, e.Took = true, 2_000+random.Int64N(60_000), time.Duration(1+random.IntN(120))*time.Millisecond
 				ledger.Note(&e)
 			}
 		}

@@ -61,14 +61,16 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			File: "Caddyfile", Line: "ban 10 in 1h for 24h", weight: r.Disobedient,
 		}
 	},
-	// A robot that costs more than a third of all that robots cost, and has not been told a pace.
+	// A robot that costs more than a third of all that robots cost, has a record of its own, and would read
+	// a pace in it. A pace for all would hold search engines that read none.
 	func(s *Site, r *Robot) Advice {
-		if r.Class != "robot" || r.Measured < 100 || r.Seconds < 60 || 3*r.Seconds < s.Seconds || r.UnreadDelay || r.Of(TooFast).Requests > 0 || !isToken(r.Robot) {
+		if r.Class != "robot" || r.Measured < 100 || r.Seconds < 60 || 3*r.Seconds < s.Seconds || r.readsNoDelay || r.Of(TooFast).Requests > 0 ||
+			!isToken(r.Robot) || !isToken(r.Record) {
 			return Advice{}
 		}
 		return Advice{
-			Text: r.Robot + " took " + timeText(r.Seconds) + " of the back end and was sent " + byteText(r.Bytes) + ", " + percent(r.Seconds/s.Seconds) + " of what robots cost in time. Tell robots a pace:",
-			File: "Caddyfile", Line: "default_pace 1/2s", weight: uint64(r.Seconds),
+			Text: r.Robot + " took " + timeText(r.Seconds) + " of the back end and was sent " + byteText(r.Bytes) + ", " + percent(r.Seconds/s.Seconds) + " of what robots cost in time. Tell it a pace, in the record for " + r.Record + ":",
+			File: "robots.txt", Line: "Crawl-delay: 2", weight: uint64(r.Seconds),
 		}
 	},
 }

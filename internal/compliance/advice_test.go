@@ -30,7 +30,17 @@ func TestEachAdviceHasItsReason(t *testing.T) {
 			event: func() Event { e := disallowed("UptimeRobot"); e.Class = "service"; return e }(), times: 3, advised: true, line: `exempt "UptimeRobot"`,
 		},
 		"who costs the most": {
-			event: func() Event { e := obeys; e.Measured, e.Bytes, e.Took = true, 1000, time.Second; return e }(), times: 100, advised: true, line: "default_pace 1/2s",
+			event: func() Event {
+				e := obeys
+				e.Record, e.Measured, e.Bytes, e.Took = "FigBot", true, 1000, time.Second
+				return e
+			}(), times: 100, advised: true, line: "Crawl-delay: 2",
+		},
+		"who costs the most, under the rules of all": {
+			event: func() Event { e := obeys; e.Measured, e.Took = true, time.Second; return e }(), times: 100,
+		},
+		"who costs the most, and reads no pace": {
+			event: func() Event { e := obeys; e.Record, e.Measured, e.Took = "FigBot", true, time.Second; return e }(), times: 100, unread: true,
 		},
 		"a hostile name": {event: disallowed("DeafBot\n}\nrespond /* 403"), times: 50},
 	} {

@@ -74,6 +74,10 @@ func periodCells(now, before *Earlier) template.HTML {
 	cell(string(newNumber(now.Requests).HTML), float64(now.Requests), float64(was.Requests))
 	cell(string(newNumber(now.Disobedient).HTML), float64(now.Disobedient), float64(was.Disobedient))
 	cell(string(newNumber(now.Refused).HTML), float64(now.Refused), float64(was.Refused))
+	if now.Bytes == 0 && now.Seconds == 0 && was.Bytes == 0 && was.Seconds == 0 {
+		b.WriteString(`<td class="none">–</td><td class="none">–</td>`) // nothing was measured
+		return template.HTML(b.String())
+	}
 	cell(byteText(now.Bytes), float64(now.Bytes), float64(was.Bytes))
 	cell(timeText(now.Seconds), now.Seconds, was.Seconds)
 	return template.HTML(b.String())

@@ -94,7 +94,8 @@ type Robot struct {
 
 	// UnreadDelay says that it came too fast, and that its operator says that it reads no
 	// Crawl-delay: see unpaced. MarkUnreadDelays fills it in.
-	UnreadDelay bool `json:"unread_delay,omitempty"`
+	UnreadDelay  bool `json:"unread_delay,omitempty"`
+	readsNoDelay bool // whether it came too fast or not
 
 	// BannedUntil is when the last ban of it ends, zero where none is in force. BannedAddresses are those
 	// from which it is banned; none if it is banned wherever it comes from. MarkBans fills them in.

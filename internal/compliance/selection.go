@@ -86,7 +86,8 @@ func (r *Report) MarkUnreadDelays(readsNone func(robot string) bool) {
 	for i := range r.Sites {
 		for k := range r.Sites[i].Robots {
 			robot := &r.Sites[i].Robots[k]
-			robot.UnreadDelay = robot.Of(TooFast).Requests > 0 && readsNone(robot.Robot)
+			robot.readsNoDelay = readsNone(robot.Robot)
+			robot.UnreadDelay = robot.readsNoDelay && robot.Of(TooFast).Requests > 0
 		}
 	}
 }
