@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -93,16 +94,22 @@ func (a adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
 	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lets go")
 }
 
+// banFields are the parameters that say which bans are meant.
+var banFields = []string{"robot", "address", "site", "all"}
+
 func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
 	app := a.app()
 	records := []storage.BanRecord{} // none, where no handler runs
 	if app != nil {
 		records = storage.BanRecords(app.memory.Bans(), time.Now())
 	}
-	query := r.URL.Query()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return apiError(http.StatusBadRequest, err.Error())
+	}
 	robot, address, site := query.Get("robot"), query.Get("address"), query.Get("site")
 	for name := range query {
-		if !slices.Contains([]string{"robot", "address", "site", "all"}, name) {
+		if !slices.Contains(banFields, name) {
 			return apiError(http.StatusBadRequest, fmt.Sprintf("parameter %v", robotsrules.UnknownWord(name, "robot, address, site or all")))
 		}
 	}

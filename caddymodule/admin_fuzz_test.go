@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ import (
 func FuzzAdmin(f *testing.F) {
 	for _, target := range []string{
 		"GET /robots/bans", "DELETE /robots/bans?robot=FIGTREE", "DELETE /robots/bans?address=[::ffff:203.0.113.7]&site=site.example",
-		"GET /robots/status", "POST /robots/observe?set=on", "PUT /robots/observe?set=off", "DELETE /robots/bans?all=true", "DELETE /robots/bans?all=true&robot=",
+		"GET /robots/status", "POST /robots/observe?set=on", "PUT /robots/observe?set=off", "DELETE /robots/bans?all=true", "DELETE /robots/bans?robot=figtree&sites=x", "DELETE /robots/bans?robot=figtree&site%zz=x", "DELETE /robots/bans?all=true&robot=",
 		"DELETE /robots/bans", "GET /robots/trapped", "DELETE /robots/trapped?address=203.0.113.7", "GET /robots/sites", "GET /robots/sites/%00",
 		"GET /robots/robots?site=site.example&class=robot", "GET /robots/robots?format=csv&robot=-", "GET /robots/evidence?standing=-",
 		"HEAD /robots/report?robot=GPTBot", "GET /robots/report?robot=%3Cscript%3E", "POST /robots/refresh?host=", "PUT /robots/evidence?a;b=%",
@@ -114,13 +115,18 @@ func checkLifted(t *testing.T, th *testHandler, before []storage.BanRecord, meth
 		}
 		return
 	}
-	query, want := u.Query(), []storage.BanRecord{}
+	query, err := url.ParseQuery(u.RawQuery)
+	want := []storage.BanRecord{}
+	isClear := err == nil
+	for name := range query {
+		isClear = isClear && slices.Contains(banFields, name)
+	}
 	robot, site, address := query.Get("robot"), query.Get("site"), plainAddress(query.Get("address"))
 	for _, rec := range before {
 		named := (robot != "" || site != "" || address != "") != (query.Get("all") == "true")
 		fit := (robot == "" || strings.EqualFold(robot, rec.Robot)) && (site == "" || strings.EqualFold(site, rec.Site)) &&
 			(address == "" || enforce.IsOf(rec.Address, address))
-		if !named || !fit {
+		if !isClear || !named || !fit {
 			want = append(want, rec)
 		}
 	}
