@@ -96,7 +96,7 @@ func BanRecords(bans *ratelimit.Bans, now time.Time) []BanRecord {
 
 // cutPort splits a site into its host and port.
 func cutPort(site string) (host, port string) {
-	if i := strings.LastIndexByte(site, ':'); i > strings.LastIndexByte(site, ']') {
+	if i := strings.LastIndexByte(site, ':'); i > strings.LastIndexByte(site, ']') && i+1 < len(site) {
 		return site[:i], site[i+1:]
 	}
 	return site, ""

@@ -114,7 +114,7 @@ func FuzzStoredBans(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, data := range []string{
-		string(bans), "", "null", "[]", "{}", "[null,{}]", `[{"until":"9999-12-31T23:59:59-23:00"}]`, string(bans[:99]),
+		string(bans), "", "null", "[]", "{}", "[null,{}]", `[{"until":"9999-12-31T23:59:59-23:00"}]`, `[{"site":"a:b:","until":"2026-11-01T13:00:00Z"}]`, string(bans[:99]),
 	} {
 		f.Add([]byte(data))
 	}
