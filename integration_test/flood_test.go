@@ -26,8 +26,8 @@ const (
 	// (hosts), so it does not grow with the flood. floodHeap bounds what is still in use after it,
 	// in MiB; floodMemory what the process has from the system, which is more by what the
 	// garbage collector has not given back.
-	floodHeap   = 32 + 32 // the second for the ledger, which takes that at most
-	floodMemory = 200
+	floodHeap   = 32 + 60 // the second for the ledger, which takes that at most
+	floodMemory = 256
 
 	// shadow is how much more memory a process with the race detector takes.
 	shadow = 5

@@ -55,6 +55,11 @@ func TestTheTranscriptOfManySitesIsTrue(t *testing.T) {
 			return steady(string(out))
 		}
 		got := run()
+		if strings.Contains(command, "caddy reload") {
+			eventually(t, "all sites are looked for again", func() bool {
+				return len(c.log.all(message("robots.txt was looked for on the sites that the config names"))) == 2
+			})
+		}
 		if strings.Contains(command, p.base) { // it is scraped once a second
 			shown := steady(typed.shown)
 			if strings.Contains(command, "/alerts") { // without the day in between
