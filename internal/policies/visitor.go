@@ -42,18 +42,14 @@ func (s *Site) want(wanted bool) {
 
 // WantsVisitor reports whether a visitor of a host is wanted, whom the site has answered 200.
 func (l *Loader) WantsVisitor(host string) bool {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	s := l.sites[host]
+	s := l.held(host)
 	return s != nil && s.wants.Load()
 }
 
 // Meet takes up a visitor whom a host has answered 200, and has its robots.txt asked for as from
 // there, unless another one was faster.
 func (l *Loader) Meet(host string, v *Visitor) {
-	l.mu.RLock()
-	s := l.sites[host]
-	l.mu.RUnlock()
+	s := l.held(host)
 	if s == nil || !s.wants.Load() {
 		return
 	}
