@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -64,9 +63,6 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 // report returns what is asked for, as of now, and what is to be said about it.
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
-	if p.shows != nil {
-		report.Sites = slices.DeleteFunc(report.Sites, func(s compliance.Site) bool { return !p.shows(s.Site) })
-	}
 	report.MarkUnreadDelays(crawler.ReadsNoDelay)
 	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
@@ -94,7 +90,7 @@ func (p *reporter) snapshot(ctx context.Context) (report *compliance.Report, sou
 	default:
 		source = "live"
 	}
-	return ledger.Snapshot(p.now()), source
+	return ledger.SnapshotOf(p.now(), p.shows), source
 }
 
 // serve answers a request for a report. self is the path of the page, empty where it is to be

@@ -58,10 +58,7 @@ func (c *Cost) answered(class string, n uint64) {
 func (s *Site) estimate() {
 	var all Cost
 	for i := range s.Robots {
-		r := &s.Robots[i]
-		all.Measured += r.Measured
-		all.Bytes += r.Bytes
-		all.Seconds += r.Seconds
+		all.add(&s.Robots[i].Cost)
 	}
 	for i := range s.Robots {
 		r := &s.Robots[i]

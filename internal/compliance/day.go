@@ -85,14 +85,12 @@ func (d *day) cost() cost {
 }
 
 // of returns how many requests had a verdict.
-func (d *day) of(v Verdict) (c Count) {
-	c.Refused = uint64(d.Counts[slotOf[v][1]])
-	c.Requests = uint64(d.Counts[slotOf[v][0]])
-	if !v.refusable() {
-		c.Refused = 0
-		return c
+func (d *day) of(v Verdict) Count {
+	c := Count{Requests: uint64(d.Counts[slotOf[v][0]])}
+	if v.refusable() {
+		c.Refused = uint64(d.Counts[slotOf[v][1]])
+		c.Requests += c.Refused
 	}
-	c.Requests += c.Refused
 	return c
 }
 

@@ -33,13 +33,12 @@ func newPeriods(r *Report, chosen Selection, self links) []periodView {
 		span, before := newSpan(p.name, r.Time)
 		var sum, earlier Earlier
 		for i := range r.Sites {
-			for _, d := range r.Sites[i].Days {
-				one := Earlier{d.Requests, d.Disobedient, d.Refused, d.Bytes, d.Seconds}
-				switch {
+			for k := range r.Sites[i].Days {
+				switch d := &r.Sites[i].Days[k]; {
 				case span.holds(d.Time):
-					sum.add(&one)
+					sum.addPeriod(d)
 				case before.holds(d.Time):
-					earlier.add(&one)
+					earlier.addPeriod(d)
 				}
 			}
 		}

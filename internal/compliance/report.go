@@ -283,9 +283,16 @@ func (sums periodSums) periods() []Period {
 
 // Snapshot returns what the ledger holds as of now. Hours and days that begin after now are left
 // out.
-func (l *Ledger) Snapshot(now time.Time) *Report {
+func (l *Ledger) Snapshot(now time.Time) *Report { return l.SnapshotOf(now, nil) }
+
+// SnapshotOf is Snapshot of the sites of which shows says so; nil is all.
+func (l *Ledger) SnapshotOf(now time.Time, shows func(site string) bool) *Report {
 	s := snapshot{now: moment(now), sites: make(map[string]*snapshotSite)}
-	l.each(s.add)
+	l.each(func(r *row) {
+		if shows == nil || shows(r.key.site) {
+			s.add(r)
+		}
+	})
 	report := &Report{Time: timeOf(s.now), Sites: []Site{}}
 	for _, site := range s.sites {
 		site.estimate()

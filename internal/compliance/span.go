@@ -31,6 +31,11 @@ func (e *Earlier) add(f *Earlier) {
 	e.Seconds += f.Seconds
 }
 
+// addPeriod adds what there was in a period.
+func (e *Earlier) addPeriod(p *Period) {
+	e.add(&Earlier{p.Requests, p.Disobedient, p.Refused, p.Bytes, p.Seconds})
+}
+
 // periodDays are the periods that can be asked for, and how many days each has.
 var periodDays = []struct {
 	name string
@@ -112,7 +117,7 @@ func (r *Robot) within(span, before *Span) {
 			c := p.day.cost()
 			r.spend(&c)
 		case before != nil && before.holds(p.Time):
-			r.Before.add(&Earlier{p.Requests, p.Disobedient, p.Refused, p.Bytes, p.Seconds})
+			r.Before.addPeriod(p)
 		}
 	}
 	r.share()
