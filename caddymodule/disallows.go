@@ -183,7 +183,7 @@ func (h *Handler) readsAs(other *Handler) bool {
 func (m *MatchDisallows) Match(r *http.Request) bool {
 	sites := m.sites.Load()
 	if sites == nil {
-		server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+		server := serverOf(r)
 		sites = m.app.sitesOf(server)
 		m.sites.Store(sites)
 	}
@@ -193,8 +193,7 @@ func (m *MatchDisallows) Match(r *http.Request) bool {
 
 // disallows reports whether the rules that the handler enforces disallow to a robot what r asks for.
 func (h *Handler) disallows(r *http.Request, robot *crawler.Identity) bool {
-	mark := h.app.policies.Mark(r.Header.Get(policies.MarkHeader))
-	if policies.IsOwnFetch(r.Context()) || mark.Covers(r.URL.Path) {
+	if _, isOwn := h.ownFetch(r); isOwn {
 		return false
 	}
 	if h.policies.WantsRequests() {

@@ -57,8 +57,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *enforce.Verd
 // siteAnswers returns the refusal as an error if an error route of the server matches r with it,
 // so that it, and not this module, is to answer.
 func siteAnswers(r *http.Request, v *enforce.Verdict) error {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || server.Errors == nil || len(server.Errors.Routes) == 0 {
+	server := serverOf(r)
+	if server == nil || server.Errors == nil || len(server.Errors.Routes) == 0 {
 		return nil
 	}
 	err := caddyhttp.Error(statusOf(v), &refusal{*v})

@@ -117,7 +117,7 @@ func (p *ReportPage) mayBeSeenBy(r *http.Request) bool {
 			return true
 		}
 	}
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	server := serverOf(r)
 	c := connectionOf(r.Context(), server, r.RemoteAddr, r.Header)
 	return c.IsFrom(p.allowed)
 }
@@ -136,7 +136,7 @@ func (p *ReportPage) shows(r *http.Request) func(host string) bool {
 	if len(p.Sites) > 0 {
 		return func(host string) bool { return slices.Contains(p.Sites, host) }
 	}
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	server := serverOf(r)
 	sites := p.reporter.app.sitesOf(server)
 	patterns := sites.own[p]
 	if len(patterns) == 0 {
@@ -157,10 +157,7 @@ func (p *ReportPage) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 		http.Error(w, notForYou, http.StatusForbidden)
 		return nil
 	}
-	original := r.URL
-	if first, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
-		original = first.URL // as the links of the page have to be
-	}
+	original, _ := originalTarget(r) // as the links of the page have to be
 	q, err := readQuery(original.Query(), "html")
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -31,8 +32,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // serveClient judges a client that may be bound, and passes it on or refuses it.
 func (h *Handler) serveClient(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, sent string, who *crawler.Identity) error {
 	if sent == policies.FetcherName {
-		mark := h.app.policies.Mark(r.Header.Get(policies.MarkHeader))
-		if policies.IsOwnFetch(r.Context()) || mark.Covers(r.URL.Path) {
+		if mark, isOwn := h.ownFetch(r); isOwn {
 			return serveOwnFetch(w, r, next, mark)
 		}
 	}
@@ -84,11 +84,8 @@ func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *excha
 // any rewrite.
 func (h *Handler) fill(x *exchange, sent string) {
 	r := x.r
-	u, target := r.URL, r.RequestURI
-	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
-		u, target = original.URL, original.RequestURI
-	}
-	x.internal = target == "" // which no request line is
+	u, target := originalTarget(r)
+	x.internal = target == ""
 	if !strings.HasPrefix(target, "/") {
 		target = u.RequestURI() // absolute-form, or a request made in a test
 	}
@@ -104,6 +101,21 @@ func (h *Handler) fill(x *exchange, sent string) {
 	if h.settings.needsScheme {
 		x.request.Scheme = schemeOf(r)
 	}
+}
+
+// originalTarget returns the URL and the target that r came with, before any rewrite. The target of a
+// request is empty only where Caddy itself makes one: no request line has an empty one.
+func originalTarget(r *http.Request) (u *url.URL, target string) {
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		return original.URL, original.RequestURI
+	}
+	return r.URL, r.RequestURI
+}
+
+// serverOf returns the server that r came through, nil if it came through none.
+func serverOf(r *http.Request) *caddyhttp.Server {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return server
 }
 
 // serveAllowed passes on a request that is allowed, and notes it when that is over, unless
@@ -142,13 +154,20 @@ func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x
 // a request for this site's own robots.txt is put through it, so that whatever serves the site
 // answers, also when it is another route than the handler's.
 func (h *Handler) learnServer(r *http.Request) {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok {
+	server := serverOf(r)
+	if server == nil {
 		return
 	}
 	o := policies.Origin{Server: server, Name: server.Name(), TLS: r.TLS}
 	o.Local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	h.policies.LearnServer(o)
+}
+
+// ownFetch reports whether r is a request that this module makes itself, through the server or over
+// HTTP, and returns its mark, nil if it has none.
+func (h *Handler) ownFetch(r *http.Request) (mark *policies.Mark, isOwn bool) {
+	mark = h.app.policies.Mark(r.Header.Get(policies.MarkHeader))
+	return mark, policies.IsOwnFetch(r.Context()) || mark.Covers(r.URL.Path)
 }
 
 // serveOwnFetch passes on a request that this module makes itself, through the server or over HTTP,

@@ -43,7 +43,7 @@ func (s *serverSites) handlerOf(host string) *Handler { return s.handlers[s.judg
 func (s *siteIndex) of(r *http.Request, host string) *metrics.Site {
 	sites := s.found.Load()
 	if sites == nil {
-		server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+		server := serverOf(r)
 		sites = s.find(server)
 	}
 	return sites.Of(host)
@@ -81,13 +81,15 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	f := newSiteFinder(server)
 	o := order{log: a.log}
 	if server != nil {
-		f.look(server.Routes, nil)
-		f.lookAtErrors(server.Errors, nil)
-		o.look(server.Routes, nil, "")
+		all := []caddyhttp.RouteList{server.Routes}
 		for _, route := range server.NamedRoutes {
-			f.look(caddyhttp.RouteList{*route}, nil)
-			o.look(caddyhttp.RouteList{*route}, nil, "")
+			all = append(all, caddyhttp.RouteList{*route})
 		}
+		for _, routes := range all {
+			f.look(routes, nil)
+			o.look(routes, nil, "")
+		}
+		f.lookAtErrors(server.Errors, nil)
 	}
 	if a.servers == nil {
 		a.servers = make(map[*caddyhttp.Server]*serverSites)

@@ -14,7 +14,7 @@ import (
 func (h *Handler) watch(r *http.Request, next caddyhttp.Handler) caddyhttp.Handler {
 	h.learnServer(r)
 	host := policies.Host(r.Host)
-	if !h.policies.WantsVisitor(host) || r.RequestURI == "" || r.Header.Get("User-Agent") == policies.FetcherName {
+	if _, target := originalTarget(r); target == "" || !h.policies.WantsVisitor(host) || r.Header.Get("User-Agent") == policies.FetcherName {
 		return next
 	}
 	return watching{h, host, next}
@@ -43,7 +43,7 @@ func visitorOf(r *http.Request) *policies.Visitor {
 	v := &policies.Visitor{Peer: r.RemoteAddr}
 	client, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	server := serverOf(r)
 	if err == nil && client == peer || client == "" || server == nil || len(server.ClientIPHeaders) == 0 {
 		return v
 	}
