@@ -1,8 +1,6 @@
 package caddymodule
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,24 +24,10 @@ func loadError(t *testing.T, caddyfile string) string {
 // Each file holds a Caddyfile, a line of dashes, and a part of the error with which it is refused
 // when it is loaded; nothing where it is not.
 func TestWhatMatchersAskFor(t *testing.T) {
-	names, err := filepath.Glob("testdata/asking/*.caddyfiletest")
-	if err != nil || len(names) < 30 {
-		t.Fatalf("testdata/asking: got %d cases, error %v", len(names), err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".caddyfiletest"), func(t *testing.T) {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			caddyfile, want, found := strings.Cut(string(data), separator)
-			want = strings.TrimSpace(want)
-			switch got := loadError(t, caddyfile); {
-			case !found:
-				t.Errorf("%s has no line of dashes", name)
-			case want == "" && got != "" || !strings.Contains(got, want):
-				t.Errorf("got error\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
+	eachCase(t, "testdata/asking", func(t *testing.T, caddyfile, want string) {
+		want = strings.TrimSpace(want)
+		if got := loadError(t, caddyfile); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("got error\n%s\nwant\n%s", got, want)
+		}
+	})
 }

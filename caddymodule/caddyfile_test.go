@@ -17,47 +17,53 @@ import (
 
 const separator = "----------\n"
 
-// Each file holds a Caddyfile, a line of dashes, and either the JSON it becomes or the
-// error it is refused with.
-func TestCaddyfiles(t *testing.T) {
-	names, err := filepath.Glob("testdata/caddyfile/*.caddyfiletest")
-	if err != nil {
-		t.Fatal(err)
+// eachCase runs the cases of a folder: files that hold a Caddyfile, a line of dashes, and what is
+// wanted.
+func eachCase(t *testing.T, folder string, run func(t *testing.T, caddyfile, want string)) {
+	t.Helper()
+	names, err := filepath.Glob(folder + "/*.caddyfiletest")
+	if err != nil || len(names) < 30 {
+		t.Fatalf("%s: got %d cases, error %v, want at least 30", folder, len(names), err)
 	}
-	if len(names) == 0 {
-		t.Fatal("no case matches testdata/caddyfile/*.caddyfiletest")
-	}
-	t.Setenv("ROBOTS_TEST_REDIS_URL", "redis://127.0.0.1:1")
-	adapter := caddyconfig.GetAdapter("caddyfile")
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".caddyfiletest"), func(t *testing.T) {
 			data, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			input, want, found := strings.Cut(string(data), separator)
+			caddyfile, want, found := strings.Cut(string(data), separator)
 			if !found {
 				t.Fatalf("%s has no line of dashes", name)
 			}
-			adapted, _, err := adapter.Adapt([]byte(input), map[string]any{"filename": "Caddyfile"})
-			if err != nil {
-				if got, want := err.Error(), strings.TrimSpace(want); got != want {
-					t.Errorf("error: got\n%s\nwant\n%s", got, want)
-				}
-				return
-			}
-			var pretty bytes.Buffer
-			if err := json.Indent(&pretty, adapted, "", "\t"); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := pretty.String(), strings.TrimSpace(want); got != want {
-				t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
-			}
-			if err := caddy.Validate(config(t, adapted)); err != nil {
-				t.Errorf("it does not load: %v", err)
-			}
+			run(t, caddyfile, want)
 		})
 	}
+}
+
+// Each file holds a Caddyfile, a line of dashes, and either the JSON it becomes or the
+// error it is refused with.
+func TestCaddyfiles(t *testing.T) {
+	t.Setenv("ROBOTS_TEST_REDIS_URL", "redis://127.0.0.1:1")
+	adapter := caddyconfig.GetAdapter("caddyfile")
+	eachCase(t, "testdata/caddyfile", func(t *testing.T, input, want string) {
+		adapted, _, err := adapter.Adapt([]byte(input), map[string]any{"filename": "Caddyfile"})
+		if err != nil {
+			if got, want := err.Error(), strings.TrimSpace(want); got != want {
+				t.Errorf("error: got\n%s\nwant\n%s", got, want)
+			}
+			return
+		}
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, adapted, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := pretty.String(), strings.TrimSpace(want); got != want {
+			t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
+		}
+		if err := caddy.Validate(config(t, adapted)); err != nil {
+			t.Errorf("it does not load: %v", err)
+		}
+	})
 }
 
 func config(t *testing.T, adapted []byte) *caddy.Config {

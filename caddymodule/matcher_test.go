@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -132,14 +131,7 @@ func TestWordsThatAreNoNames(t *testing.T) {
 		`{"names":["verified"]}`:            "write it in verified",
 		`{"verified":["caught"]}`:           `verified: "caught" is unknown; write verified, unverified, impostor, trapped or banned`,
 	} {
-		var m MatchCrawler
-		if err := json.Unmarshal([]byte(options), &m); err != nil {
-			t.Fatal(err)
-		}
-		err := m.check()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: got %v, want %q", options, err, want)
-		}
+		checkInJSON(t, options, want)
 	}
 	bad := caddyhttp.MatchExpression{Expr: "crawler('traped')"}
 	if err := bad.Provision(contextWithStorage(t)); err == nil {

@@ -81,6 +81,20 @@ func TestTheMatcherKnowsPurposes(t *testing.T) {
 	}
 }
 
+// checkInJSON fails the test unless a matcher with these options is refused with this error, or, where
+// that is empty, is not.
+func checkInJSON(t *testing.T, options, want string) {
+	t.Helper()
+	var m MatchCrawler
+	if err := json.Unmarshal([]byte(options), &m); err != nil {
+		t.Fatal(err)
+	}
+	err := m.check()
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%s: got %v, want %q", options, err, want)
+	}
+}
+
 // In JSON, too, the word of a purpose is never a name.
 func TestPurposesInJSON(t *testing.T) {
 	for options, want := range map[string]string{
@@ -89,14 +103,7 @@ func TestPurposesInJSON(t *testing.T) {
 		`{"purposes":["ai"]}`:               `purposes: "ai" is unknown; write search, ai-training`,
 		`{"purposes":["search", "GPTBot"]}`: `purposes: "GPTBot" is unknown`,
 	} {
-		var m MatchCrawler
-		if err := json.Unmarshal([]byte(options), &m); err != nil {
-			t.Fatal(err)
-		}
-		err := m.check()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: got %v, want %q", options, err, want)
-		}
+		checkInJSON(t, options, want)
 	}
 }
 
