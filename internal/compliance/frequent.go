@@ -62,12 +62,10 @@ func (f *frequent) add(number int32, text string, most int) {
 		}
 	}
 	h := newHead(number, text)
-	for i, hash := range f.hashes {
-		if hash == h.hash && f.is(i, &h, text) {
-			f.heads[i].count = sum(f.heads[i].count, 1)
-			f.latest = i
-			return
-		}
+	if i := f.index(&h, text); i >= 0 {
+		f.heads[i].count = sum(f.heads[i].count, 1)
+		f.latest = i
+		return
 	}
 	if len(f.heads) < most {
 		f.keep(h, text, most)
@@ -115,18 +113,15 @@ func (f *frequent) keep(h head, text string, most int) {
 
 // index returns where the same line or path is, or -1.
 func (f *frequent) index(h *head, text string) int {
-	for i := range f.heads {
-		if f.is(i, h, text) {
+	for i, hash := range f.hashes {
+		if hash != h.hash {
+			continue
+		}
+		if c := &f.heads[i]; c.number == h.number && c.length == h.length && string(f.texts[i][:c.length]) == text[:c.length] {
 			return i
 		}
 	}
 	return -1
-}
-
-// is reports whether a line or path is the one at a place.
-func (f *frequent) is(i int, h *head, text string) bool {
-	c := &f.heads[i]
-	return c.hash == h.hash && c.number == h.number && c.length == h.length && string(f.texts[i][:c.length]) == text[:c.length]
 }
 
 // stored returns what is kept as it is stored.
