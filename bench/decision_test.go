@@ -39,9 +39,9 @@ func records(n int) string {
 }
 
 // large returns some bytes in the manner of a large site's robots.txt.
-func large(octets int) string {
+func large(size int) string {
 	var b strings.Builder
-	for i := 0; b.Len() < octets; i++ {
+	for i := 0; b.Len() < size; i++ {
 		switch {
 		case i%200 == 0:
 			fmt.Fprintf(&b, "\n# rules of part %d\nUser-agent: Robot%d\nUser-agent: Spider%d\nCrawl-delay: %d\n", i, i, i, 1+i%9)
@@ -53,7 +53,7 @@ func large(octets int) string {
 			fmt.Fprintf(&b, "Disallow: /shop/category-%d/item-%d/\n", i%300, i)
 		}
 	}
-	return b.String()[:octets]
+	return b.String()[:size]
 }
 
 func ours(text string) *robotsrules.Policy {

@@ -25,7 +25,7 @@ func BenchmarkMemoryPolicy(b *testing.B) {
 				runtime.KeepAlive(policy)
 			}
 			b.ReportMetric(0, "ns/op") // most of it is collections
-			b.ReportMetric(ratio, "B/octet")
+			b.ReportMetric(ratio, "B/byte")
 		})
 	}
 }
@@ -35,18 +35,18 @@ func BenchmarkMemoryPolicy(b *testing.B) {
 func BenchmarkMemoryPace(b *testing.B) {
 	for _, s := range stores {
 		b.Run(fmt.Sprintf("keys=%d/by=%s", million, s.by), func(b *testing.B) {
-			var octets, collection float64
+			var perKey, collection float64
 			for b.Loop() {
 				before := inUse()
 				store := filled(s.make, million)
-				octets = (inUse() - before) / million
+				perKey = (inUse() - before) / million
 				begun := time.Now()
 				runtime.GC()
 				collection = float64(time.Since(begun))
 				runtime.KeepAlive(store)
 			}
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(octets, "B/key")
+			b.ReportMetric(perKey, "B/key")
 			b.ReportMetric(collection, "ns/collection")
 		})
 	}

@@ -244,7 +244,7 @@ func TestHeadersOfManyLinksAreBounded(t *testing.T) {
 	th := newTestHandler(t, robotsTxt.String(), &Handler{Announce: everyStatement})
 	got := th.ask("GET", "/", chrome).Header()["Link"]
 	if len(got) != 2 || len(got[0]) > policies.MaxLinks || len(got[1]) > policies.MaxLinks || !strings.HasPrefix(got[0], "<https://archive0.") {
-		t.Errorf("got %d links of %d octets, want two of at most %d", len(got), len(strings.Join(got, "")), policies.MaxLinks)
+		t.Errorf("got %d links of %d bytes, want two of at most %d", len(got), len(strings.Join(got, "")), policies.MaxLinks)
 	}
 	if last := got[0][max(0, len(got[0])-len(`>; rel="timegate"`)):]; last != `>; rel="timegate"` {
 		t.Errorf("the time gates end in %q, want a whole link", last)

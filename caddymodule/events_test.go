@@ -160,7 +160,7 @@ func TestAChangeOfTheRulesIsAnEvent(t *testing.T) {
 	}
 	want := map[string]any{
 		"host": "*", "version": after, "previous_version": before, "lines_in": 3, "lines_out": 1,
-		"octets": 49, "records": 1, "rules": 2, "diagnostics": 1,
+		"bytes": 49, "records": 1, "rules": 2, "diagnostics": 1,
 	}
 	if got := events[0].Data; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -332,7 +332,7 @@ Rules:      /robots.txt
 		}
 	}
 	if head := th.ask("HEAD", "/page", gptBot); head.Code != 403 || head.Body.Len() != 0 {
-		t.Errorf("HEAD: got %d and a body of %d octets, want 403 and none", head.Code, head.Body.Len())
+		t.Errorf("HEAD: got %d and a body of %d bytes, want 403 and none", head.Code, head.Body.Len())
 	}
 }
 

@@ -281,7 +281,7 @@ func (o *observers) emitChange(l *policies.Load, sites []*metrics.Site) {
 	in, out := l.ChangedLines()
 	o.app.events.Emit(o.ctx, changedEvent, map[string]any{
 		"host": host, "version": l.Rules.Version, "previous_version": l.Previous.Version,
-		"lines_in": len(in), "lines_out": len(out), "octets": len(l.Rules.Text),
+		"lines_in": len(in), "lines_out": len(out), "bytes": len(l.Rules.Text),
 		"records": len(l.Rules.File.Groups), "rules": l.Rules.RuleCount(), "diagnostics": len(l.Rules.Diagnostics),
 	})
 }

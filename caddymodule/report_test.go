@@ -161,7 +161,7 @@ func TestAReportIsAskedForSensibly(t *testing.T) {
 		t.Errorf("POST: got %d, want 405", got)
 	}
 	if got := p.get(t, "HEAD", "/report"); got.Code != 200 || got.Body.Len() > 0 || got.Header().Get("Content-Security-Policy") == "" {
-		t.Errorf("HEAD: got %d with %d octets, want 200 and none", got.Code, got.Body.Len())
+		t.Errorf("HEAD: got %d with %d bytes, want 200 and none", got.Code, got.Body.Len())
 	}
 }
 

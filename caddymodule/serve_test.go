@@ -26,7 +26,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if got := th.ask("HEAD", "/robots.txt", chrome); got.Body.Len() != 0 || got.Header().Get("Content-Length") != fmt.Sprint(len(robotsTxt)) {
-		t.Errorf("HEAD: got %d octets, Content-Length %q", got.Body.Len(), got.Header().Get("Content-Length"))
+		t.Errorf("HEAD: got %d bytes, Content-Length %q", got.Body.Len(), got.Header().Get("Content-Length"))
 	}
 	r := newRequest("GET", "/robots.txt", gptBot)
 	r.Header.Set("If-None-Match", th.ask("GET", "/robots.txt", gptBot).Header().Get("ETag"))

@@ -27,9 +27,9 @@ http://site.test:{$PORT} {
 }
 `
 
-// dial sends octets to the sites of the first port and returns the head of the answer, and
+// dial sends bytes to the sites of the first port and returns the head of the answer, and
 // the connection with what follows.
-func (c *caddy) dial(t *testing.T, octets string) (*http.Response, net.Conn, *bufio.Reader) {
+func (c *caddy) dial(t *testing.T, text string) (*http.Response, net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", c.address(), patience)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *caddy) dial(t *testing.T, octets string) (*http.Response, net.Conn, *bu
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, octets); err != nil {
+	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
 	reader := bufio.NewReader(conn)

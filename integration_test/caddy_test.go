@@ -378,7 +378,7 @@ func write(tb testing.TB, name, text string) {
 	}
 }
 
-// tail returns at most the last n octets of text.
+// tail returns at most the last n bytes of text.
 func tail(text string, n int) string { return text[max(0, len(text)-n):] }
 
 // robotComes has a robot ask for a page of a host, whose rules are looked at again if they are due.

@@ -105,9 +105,9 @@ func (c *caddy) expect(tb testing.TB, host, path, agent string, want int) answer
 	return a
 }
 
-// raw sends octets over a connection of its own and returns the first answer, read as one
+// raw sends bytes over a connection of its own and returns the first answer, read as one
 // to a request with this method.
-func (c *caddy) raw(octets, method string) (answer, error) {
+func (c *caddy) raw(text, method string) (answer, error) {
 	conn, err := net.DialTimeout("tcp", c.address(), patience)
 	if err != nil {
 		return answer{}, err
@@ -118,7 +118,7 @@ func (c *caddy) raw(octets, method string) (answer, error) {
 	}
 	// A server that has seen enough answers and closes before everything is sent; its
 	// answer is what counts.
-	_, writeErr := io.WriteString(conn, octets)
+	_, writeErr := io.WriteString(conn, text)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		if writeErr != nil {

@@ -21,7 +21,7 @@ import (
 type ranCommand struct {
 	out, err string
 	status   int
-	peak     int64 // the most memory it had, in octets
+	peak     int64 // the most memory it had, in bytes
 	took     time.Duration
 }
 

@@ -42,7 +42,7 @@ func decodedOnce(target string) string {
 func decoded(text string) string {
 	var all strings.Builder
 	for _, token := range tokens(text) {
-		if c := octet(token); c != '/' {
+		if c := byteOf(token); c != '/' {
 			token = string([]byte{c})
 		}
 		all.WriteString(token)

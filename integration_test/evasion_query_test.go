@@ -19,7 +19,7 @@ http://list.test:{$PORT} {
 }
 `
 
-// queries returns a target with each octet of its query encoded, and with each text put in
+// queries returns a target with each byte of its query encoded, and with each text put in
 // at each place of it.
 func queries(target string) (all []string) {
 	path, query := split(target)

@@ -90,7 +90,7 @@ type evadedSite struct {
 	host    string
 	targets []string // its pages, as they are spelt
 	whole   []string // those of them that are tried in all spellings, not in a few
-	limits  string   // octets by which it is known to be evaded
+	limits  string   // bytes by which it is known to be evaded
 }
 
 // evaded is a Caddy with all sites.

@@ -14,10 +14,10 @@ type kind struct {
 
 // kinds are all that is tried, alone and in pairs. {host} stands for the site's own host.
 var kinds = []kind{
-	{"encoded octet", encodedOctets},
+	{"encoded byte", encodedBytes},
 	{"all encoded", allEncoded},
-	{"raw octet", rawOctets},
-	{"any octet", anyOctet},
+	{"raw byte", rawBytes},
+	{"any byte", anyByte},
 	{"double encoding", doublyEncoded},
 	{"dot segment", atSlashes("/./", "/%2e/", "/%2E/", "/.%2f", "/././").and(atEnd("/.", "/%2e", "/./"))},
 	{"dot-dot segment", atSlashes("/x/../", "/x/%2e%2e/", "/x/.%2E/", "/x%2f..%2F", "/open/../", "/x/y/../../", "/private/../", "/x/..//", "/x//../").
@@ -30,10 +30,10 @@ var kinds = []kind{
 	{"fragment", atEnd("#", "#x", "#/../x", "%23", "?#", "?x#y", "?#/../x").and(atSlashes("/x#/../", "/#/../", "#/"))},
 	{"query", atEnd("?", "?x", "?/../x", "??", "?x=/open.html", "?x=/private/", "%3F", "%3fx", "?x.pdf", "?/robots.txt").and(atStart("?", "/?"))},
 	{"NUL", atEnd("%00", "%00.html", "\x00", "?%00", "?\x00").and(atSlashes("%00/", "/%00/", "/x%00/../"))},
-	{"control octet", controls},
+	{"control byte", controls},
 	{"overlong UTF-8", overlong},
 	{"broken escape", atEnd("%", "%zz", "%2", "%u0020", "%%32%65", "?%", "?%zz", "?%u002f").and(atSlashes("%/", "/%/", "%u002f", "%%32%66", "/x%zz/../"))},
-	{"trailing octets", atEnd(".", "/", "//", "%20", "...", "~", "+", "::$DATA", ".%20", "/x", "?.").and(atSlashes("./", " /", "%20/"))},
+	{"trailing bytes", atEnd(".", "/", "//", "%20", "...", "~", "+", "::$DATA", ".%20", "/x", "?.").and(atSlashes("./", " /", "%20/"))},
 	{"case", swappedCase},
 	{"absolute form", absoluteForms},
 	{"host", atStart("//x", "//{host}", "///x.test:80", "//u:p@x", "//private", "//x/..", "//x/y/%2e%2e", "//x?/..", "/%2fx", "/./x")},
@@ -103,12 +103,12 @@ func atEnd(texts ...string) spells {
 	}
 }
 
-// tokens divides a path into octets and escapes.
+// tokens divides a path into bytes and escapes.
 func tokens(path string) (all []string) {
 	for len(path) > 0 {
 		n := 1
-		var octet byte
-		if read, _ := fmt.Sscanf(path[:min(3, len(path))], "%%%02x", &octet); read == 1 && len(path) >= 3 {
+		var decoded byte
+		if read, _ := fmt.Sscanf(path[:min(3, len(path))], "%%%02x", &decoded); read == 1 && len(path) >= 3 {
 			n = 3
 		}
 		all = append(all, path[:n])
@@ -117,8 +117,8 @@ func tokens(path string) (all []string) {
 	return all
 }
 
-// octet is the one that a token stands for.
-func octet(token string) (c byte) {
+// byteOf returns the byte that a token stands for.
+func byteOf(token string) (c byte) {
 	if len(token) == 3 {
 		_, _ = fmt.Sscanf(token, "%%%02x", &c) // tokens has read it
 		return c
@@ -141,9 +141,9 @@ func eachToken(target string, others func(token string) []string) (all []string)
 	return all
 }
 
-func encodedOctets(target string) []string {
+func encodedBytes(target string) []string {
 	return eachToken(target, func(token string) []string {
-		upper, lower := fmt.Sprintf("%%%02X", octet(token)), fmt.Sprintf("%%%02x", octet(token))
+		upper, lower := fmt.Sprintf("%%%02X", byteOf(token)), fmt.Sprintf("%%%02x", byteOf(token))
 		if upper == lower {
 			return []string{upper}
 		}
@@ -153,7 +153,7 @@ func encodedOctets(target string) []string {
 
 func doublyEncoded(target string) []string {
 	all := eachToken(target, func(token string) []string {
-		return []string{fmt.Sprintf("%%25%02X", octet(token)), fmt.Sprintf("%%%%%02x%%%02x", "0123456789ABCDEF"[octet(token)>>4], "0123456789ABCDEF"[octet(token)&15])}
+		return []string{fmt.Sprintf("%%25%02X", byteOf(token)), fmt.Sprintf("%%%%%02x%%%02x", "0123456789ABCDEF"[byteOf(token)>>4], "0123456789ABCDEF"[byteOf(token)&15])}
 	})
 	path, query := split(target)
 	return append(all, "/"+strings.ReplaceAll(path[1:], "/", "%252F")+query, target+"?%2520")
@@ -163,7 +163,7 @@ func allEncoded(target string) []string {
 	path, query := split(target)
 	var but, whole strings.Builder
 	for _, token := range tokens(path)[1:] {
-		encoded := fmt.Sprintf("%%%02x", octet(token))
+		encoded := fmt.Sprintf("%%%02x", byteOf(token))
 		whole.WriteString(encoded)
 		if token == "/" {
 			encoded = token
@@ -173,10 +173,10 @@ func allEncoded(target string) []string {
 	return []string{"/" + but.String() + query, "/" + whole.String() + query}
 }
 
-// rawOctets puts the octet itself in the place of an escape.
-func rawOctets(target string) []string {
+// rawBytes puts the byte itself in the place of an escape.
+func rawBytes(target string) []string {
 	all := eachToken(target, func(token string) []string {
-		if c := octet(token); c != '\n' { // that ends the request line
+		if c := byteOf(token); c != '\n' { // that ends the request line
 			return []string{string([]byte{c})}
 		}
 		return nil
@@ -184,7 +184,7 @@ func rawOctets(target string) []string {
 	path, query := split(target)
 	var raw []byte
 	for _, token := range tokens(path) {
-		raw = append(raw, octet(token))
+		raw = append(raw, byteOf(token))
 	}
 	if whole := string(raw) + query; whole != target && !strings.Contains(whole, "\n") {
 		all = append(all, whole)
@@ -192,8 +192,8 @@ func rawOctets(target string) []string {
 	return all
 }
 
-// anyOctet adds each octet to the path, encoded and raw.
-func anyOctet(target string) (all []string) {
+// anyByte adds each byte to the path, encoded and raw.
+func anyByte(target string) (all []string) {
 	for c := range 256 {
 		all = append(all, atEnd(fmt.Sprintf("%%%02X", c))(target)...)
 		if c != '\n' {
@@ -216,7 +216,7 @@ func controls(target string) (all []string) {
 // overlong writes slashes, dots and letters as longer UTF-8 than need be.
 func overlong(target string) []string {
 	all := eachToken(target, func(token string) []string {
-		c := octet(token)
+		c := byteOf(token)
 		if c >= 0x80 {
 			return nil
 		}

@@ -40,7 +40,7 @@ func (c *caddy) held(t *testing.T) int64 {
 }
 
 // mute sends one request over a connection of its own, which takes no more than a few
-// octets of the answer until it is read.
+// bytes of the answer until it is read.
 func (c *caddy) mute(t *testing.T, path, agent string) *net.TCPConn {
 	t.Helper()
 	address, err := net.ResolveTCPAddr("tcp", c.address())

@@ -56,8 +56,8 @@ func startPanicking(t *testing.T) *caddy {
 // client gets: an error always, and whatever came before it.
 func (c *caddy) panicked(t *testing.T, host, agent, how string) string {
 	t.Helper()
-	octets := "GET /page HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: " + agent + "\r\nPanic: " + how + "\r\n\r\n"
-	a, err := c.raw(octets, "GET")
+	text := "GET /page HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: " + agent + "\r\nPanic: " + how + "\r\n\r\n"
+	a, err := c.raw(text, "GET")
 	if err == nil {
 		t.Errorf("%s for %q: got %d %q, want a connection that ends", how, agent, a.status, a.body)
 		return ""

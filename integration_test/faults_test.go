@@ -302,7 +302,7 @@ func TestOnlyTheHeadOfAHugeRobotsTxtIsRead(t *testing.T) {
 	c.expect(t, host, "/first/", gptbot, 200)
 	c.expect(t, host, "/last/", gptbot, 200)
 	if a := c.expect(t, host, "/robots.txt", gptbot, 200); len(a.body) != len(huge) {
-		t.Errorf("GET /robots.txt: got %d octets, want all %d", len(a.body), len(huge))
+		t.Errorf("GET /robots.txt: got %d bytes, want all %d", len(a.body), len(huge))
 	}
 }
 

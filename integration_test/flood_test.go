@@ -181,7 +181,7 @@ func readStatus(answers *bufio.Reader) (int, error) {
 	return resp.StatusCode, err
 }
 
-// memory is what a process uses, in octets.
+// memory is what a process uses, in bytes.
 type memory struct{ heap, resident int64 }
 
 // mostResident is by how many MiB a process may grow that may by so many without the race

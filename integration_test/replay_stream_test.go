@@ -15,11 +15,11 @@ import (
 // maxReplayMemory is the most that a replay may take, however long the log is.
 const maxReplayMemory = 200 << 20
 
-// stream writes lines until there are enough octets, and returns how many lines there were.
+// stream writes lines until there are enough bytes, and returns how many lines there were.
 // It is written on the way, never kept.
-func stream(w io.Writer, octets int64, line func(to []byte, i int) []byte) (lines int, err error) {
+func stream(w io.Writer, size int64, line func(to []byte, i int) []byte) (lines int, err error) {
 	var chunk []byte
-	for written := int64(0); written < octets && err == nil; {
+	for written := int64(0); written < size && err == nil; {
 		chunk = chunk[:0]
 		for ; len(chunk) < 64<<10; lines++ {
 			chunk = line(chunk, lines)
@@ -32,10 +32,10 @@ func stream(w io.Writer, octets int64, line func(to []byte, i int) []byte) (line
 }
 
 // replayStream replays what is streamed into its standard input.
-func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte, args ...string) (got ranCommand, lines int) {
+func replayStream(t *testing.T, size int64, line func(to []byte, i int) []byte, args ...string) (got ranCommand, lines int) {
 	t.Helper()
 	if testutil.Race {
-		octets /= 20
+		size /= 20
 	}
 	folder := t.TempDir()
 	write(t, folder+"/robots.txt", "User-agent: *\nDisallow: /private/\nCrawl-delay: 1\n\nUser-agent: GPTBot\nDisallow: /\n")
@@ -46,7 +46,7 @@ func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte
 	defer in.Close()
 	written := make(chan int)
 	go func() {
-		lines, err := stream(out, octets, line)
+		lines, err := stream(out, size, line)
 		if err != nil {
 			t.Error(err)
 		}
@@ -58,7 +58,7 @@ func replayStream(t *testing.T, octets int64, line func(to []byte, i int) []byte
 	if got.status != 0 || got.err != "" {
 		t.Fatalf("got status %d, %q", got.status, got.err)
 	}
-	t.Logf("%d MiB in %d lines took %s and %d MiB of memory", octets>>20, lines, got.took.Round(time.Millisecond), got.peak>>20)
+	t.Logf("%d MiB in %d lines took %s and %d MiB of memory", size>>20, lines, got.took.Round(time.Millisecond), got.peak>>20)
 	if got.peak == 0 {
 		t.Error("how much memory it took is not known")
 	}

@@ -34,7 +34,7 @@ func TestPicturesOfTheReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size := len(picture); size > 200_000 {
-			t.Errorf("%s.png: got %d octets, want at most 200,000", name, size)
+			t.Errorf("%s.png: got %d bytes, want at most 200,000", name, size)
 		}
 		b.isClean(t)
 	}

@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// randomText makes up a robots.txt, of fewer octets than a reader takes at once.
+// randomText makes up a robots.txt, of fewer bytes than a reader takes at once.
 func randomText(random *rand.Rand) string {
 	var text strings.Builder
 	for range 1 + random.IntN(5) {

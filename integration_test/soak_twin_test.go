@@ -26,7 +26,7 @@ type rule struct {
 	pattern string
 }
 
-// creedOf reads a text. A web page, whose first octet is that of a tag, has no records.
+// creedOf reads a text. A web page, whose first byte is that of a tag, has no records.
 func creedOf(text string) *creed {
 	c := &creed{text: text}
 	if strings.HasPrefix(text, "<") {
@@ -154,8 +154,8 @@ func fits(pattern, target string) bool {
 func unescaped(target string) string {
 	var plain strings.Builder
 	for i := 0; i < len(target); i++ {
-		if octet, ok := letter(target[i:]); ok {
-			plain.WriteByte(octet)
+		if c, ok := letter(target[i:]); ok {
+			plain.WriteByte(c)
 			i += len("%61") - 1
 			continue
 		}
@@ -165,11 +165,11 @@ func unescaped(target string) string {
 }
 
 // letter returns the small letter that text begins with, percent-encoded.
-func letter(text string) (octet byte, ok bool) {
+func letter(text string) (c byte, ok bool) {
 	const digits = "0123456789abcdef"
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
 	}
-	octet = byte(strings.IndexByte(digits, text[1])<<4 + strings.IndexByte(digits, text[2]))
-	return octet, octet >= 'a' && octet <= 'z'
+	c = byte(strings.IndexByte(digits, text[1])<<4 + strings.IndexByte(digits, text[2]))
+	return c, c >= 'a' && c <= 'z'
 }

@@ -18,7 +18,7 @@ func FuzzShadow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, dialect uint8) {
 		file := robotsrules.Parse(text, robotsrules.Options{Dialect: dialectOf(dialect)})
-		fresh := freshOctet(text)
+		fresh := freshByte(text)
 		if fresh == "" || tooManyToTry(file) {
 			t.Skip()
 		}
@@ -40,8 +40,8 @@ func FuzzShadow(f *testing.F) {
 	})
 }
 
-// freshOctet returns a byte that no pattern of the text has, however spelt.
-func freshOctet(text []byte) string {
+// freshByte returns a byte that no pattern of the text has, however spelt.
+func freshByte(text []byte) string {
 	lower := lowerASCII(string(text))
 	for _, c := range []byte("~-_!gz9") {
 		if !strings.Contains(lower, string(c)) && !strings.Contains(lower, fmt.Sprintf("%%%02x", c)) {

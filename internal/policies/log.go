@@ -165,7 +165,7 @@ func (l *Loader) holds(s *Site) string {
 
 func (rs *Rules) summary() []zap.Field {
 	fields := []zap.Field{
-		zap.Int("octets", len(rs.Text)), zap.Int("records", len(rs.File.Groups)),
+		zap.Int("bytes", len(rs.Text)), zap.Int("records", len(rs.File.Groups)),
 		zap.Int("rules", rs.RuleCount()), zap.Int("diagnostics", len(rs.Diagnostics)),
 	}
 	if rs.Denied != "" {

@@ -12,7 +12,7 @@ type Record struct {
 	Host     string   `json:"host"` // empty where one robots.txt holds for all hosts
 	Sources  []string `json:"sources"`
 	Version  string   `json:"version"`
-	Bytes    int      `json:"octets"`
+	Bytes    int      `json:"bytes"`
 	Records  int      `json:"records"`
 	Rules    int      `json:"rules"`
 	Errors   int      `json:"errors"`   // lines that do not do what they seem to

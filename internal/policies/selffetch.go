@@ -233,7 +233,7 @@ func (rec *recorder) cut(broken any) error {
 	case broken != nil:
 		return fmt.Errorf("what answers it panicked: %v", broken)
 	case err == nil && rec.written < length:
-		return fmt.Errorf("%d of %d octets came", rec.written, length)
+		return fmt.Errorf("%d of %d bytes came", rec.written, length)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func prefixesInJSON(text []byte) ([]netip.Prefix, error) {
 		return nil, err
 	}
 	if _, err := j.decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("at octet %d: something follows the end of the JSON: remove it", j.decoder.InputOffset())
+		return nil, fmt.Errorf("at byte %d: something follows the end of the JSON: remove it", j.decoder.InputOffset())
 	}
 	return j.prefixes, nil
 }
@@ -63,7 +63,7 @@ func (j *jsonRanges) value() error {
 		return j.text(token)
 	case json.Delim:
 		if len(j.path) == maxJSONDepth {
-			return fmt.Errorf("at octet %d: nested more than %d deep: this is not a list of ranges", j.decoder.InputOffset(), maxJSONDepth)
+			return fmt.Errorf("at byte %d: nested more than %d deep: this is not a list of ranges", j.decoder.InputOffset(), maxJSONDepth)
 		}
 		if token == '{' {
 			return j.object()
@@ -76,10 +76,10 @@ func (j *jsonRanges) value() error {
 func (j *jsonRanges) token() (json.Token, error) {
 	token, err := j.decoder.Token()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("the JSON ends early, after %d octets: fetch it again", j.decoder.InputOffset())
+		return nil, fmt.Errorf("the JSON ends early, after %d bytes: fetch it again", j.decoder.InputOffset())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("at octet %d: not well-formed JSON: %w", j.decoder.InputOffset(), err)
+		return nil, fmt.Errorf("at byte %d: not well-formed JSON: %w", j.decoder.InputOffset(), err)
 	}
 	return token, nil
 }

@@ -31,7 +31,7 @@ const (
 // what to write instead.
 func Parse(text []byte) (*Set, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%d octets are too many for a list of ranges: the most is %d", len(text), MaxSize)
+		return nil, fmt.Errorf("%d bytes are too many for a list of ranges: the most is %d", len(text), MaxSize)
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	var prefixes []netip.Prefix

@@ -76,7 +76,7 @@ func TestParseRefusesWhatCannotBeTrusted(t *testing.T) {
 		{"a JSON list named for ranges", `{"cidrs": ["soon"]}`, `cidrs[0]: "soon" is not`},
 		{"a bare JSON list", `["soon"]`, `[0]: "soon" is not`},
 		{"a member named for a range", `{"a": [{}, {"ipv4Prefix": "n/a"}]}`, `a[1].ipv4Prefix: "n/a" is not`},
-		{"JSON that ends early", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}`, "the JSON ends early, after 44 octets"},
+		{"JSON that ends early", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}`, "the JSON ends early, after 44 bytes"},
 		{"JSON that is not well-formed", `{"prefixes": [192.0.2.0/24]}`, "not well-formed JSON"},
 		{"something after the JSON", `["192.0.2.0/24"] ["198.51.100.0/24"]`, "something follows the end of the JSON"},
 		{"JSON without a bottom", strings.Repeat("[", 100_000), "nested more than 32 deep"},
@@ -85,7 +85,7 @@ func TestParseRefusesWhatCannotBeTrusted(t *testing.T) {
 		{"a line that is long", strings.Repeat("x", 99_999), `x"... is not an address range`},
 		{"too many lines", strings.Repeat("192.0.2.1\n", maxRanges+1), "line 100001: more than 100000 ranges"},
 		{"too many in JSON", `["192.0.2.1"` + strings.Repeat(`,"192.0.2.1"`, maxRanges) + `]`, "[100000]: more than 100000 ranges"},
-		{"too long", strings.Repeat("# a comment\n", MaxSize/12+1), "8388612 octets are too many"},
+		{"too long", strings.Repeat("# a comment\n", MaxSize/12+1), "8388612 bytes are too many"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -126,9 +126,9 @@ func TestContainsAgreesWithItsDefinition(t *testing.T) {
 func randomPrefixes(random *rand.Rand, base netip.Addr, bits int) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for range 1 + random.IntN(6) {
-		octets := base.AsSlice()
-		octets[len(octets)-1] += byte(random.IntN(64))
-		addr, _ := netip.AddrFromSlice(octets)
+		raw := base.AsSlice()
+		raw[len(raw)-1] += byte(random.IntN(64))
+		addr, _ := netip.AddrFromSlice(raw)
 		prefixes = append(prefixes, netip.PrefixFrom(addr, bits+random.IntN(base.BitLen()-bits+1)))
 	}
 	return prefixes
@@ -138,17 +138,17 @@ func TestContainsAgreesWithItsDefinitionForBroadRanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	checked := 0
 	for range 3000 {
-		var octets [16]byte
-		for i := range octets {
-			octets[i] = byte(random.IntN(256))
+		var raw [16]byte
+		for i := range raw {
+			raw[i] = byte(random.IntN(256))
 		}
-		p := netip.PrefixFrom(netip.AddrFrom16(octets), shortestIPv6+random.IntN(129-shortestIPv6))
+		p := netip.PrefixFrom(netip.AddrFrom16(raw), shortestIPv6+random.IntN(129-shortestIPv6))
 		r, err := New([]netip.Prefix{p})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for bit := range 128 { // an address that differs in one bit
-			other := octets
+			other := raw
 			other[bit/8] ^= 0x80 >> (bit % 8)
 			addr := netip.AddrFrom16(other)
 			if got, want := r.Contains(addr), p.Contains(addr); got != want {

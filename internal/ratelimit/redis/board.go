@@ -85,7 +85,7 @@ func (s *Store) Publish(ctx context.Context, node string, data []byte, keep time
 		return fmt.Errorf("%q is no name of a node: write at most 64 letters, digits, dots, hyphens and underscores", node)
 	}
 	if len(data) > MaxPublished {
-		return fmt.Errorf("%d octets are too many to publish: %d are the most", len(data), MaxPublished)
+		return fmt.Errorf("%d bytes are too many to publish: %d are the most", len(data), MaxPublished)
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
