@@ -91,7 +91,7 @@ func (a adminAPI) trapped(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	w.Header().Set("Allow", "GET, DELETE")
-	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE lets go")
+	return apiError(http.StatusMethodNotAllowed, "GET lists, DELETE releases")
 }
 
 // banFields are the parameters that say which bans are meant.

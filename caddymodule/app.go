@@ -76,7 +76,7 @@ type App struct {
 	started started
 	keep    struct{ ledger, bans sync.Once }
 	told    struct{ proxy sync.Once } // what the log says once a start
-	leave   []func()                  // let go of what is held
+	leave   []func()                  // releases what is held
 	asking  struct {                  // whether each robots_disallows has a robots handler
 		once sync.Once
 		err  error
@@ -150,7 +150,7 @@ func (a *App) Start() error { return nil }
 // Stop implements caddy.App.
 func (a *App) Stop() error { return nil }
 
-// Cleanup lets go of what outlives this config. It also runs after a Provision that did not end
+// Cleanup releases what outlives this config. It also runs after a Provision that did not end
 // well.
 func (a *App) Cleanup() error {
 	for _, leave := range slices.Backward(a.leave) {

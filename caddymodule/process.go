@@ -51,7 +51,7 @@ func hold[T any](a *App, name string, create func() (value T, end func() error, 
 	}
 	a.leave = append(a.leave, func() {
 		if _, err := resources.Delete(name); err != nil {
-			a.log.Error("letting go of a shared store", zap.Error(err)) // nothing else fails to end; a name may hold a password
+			a.log.Error("closing a shared store", zap.Error(err)) // nothing else fails to end; a name may hold a password
 		}
 	})
 	return entry.(*resource).value.(T), nil

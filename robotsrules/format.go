@@ -8,7 +8,7 @@ import (
 
 // String returns a robots.txt that says the same: read in the same dialect, it
 // gives the same records, rules and fields. Comments of the author and lines
-// that say nothing are left out, spelling is mended, and what belongs to the
+// that say nothing are left out, spelling is corrected, and what belongs to the
 // file comes before the records.
 func (f *File) String() string {
 	w := &writer{}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var findGoogle = define("google", Info, "Google's robots read the file otherwise than others do: {field}",
+var findGoogle = define("google", Info, "Google's robots read the file differently from others: {field}",
 	"nothing needs doing if both readings suit you; else write these lines so that there is one")
 
 // google tells, in one note, of lines that Google's parser documents another reading of

@@ -92,7 +92,7 @@ func liftCommand() *cobra.Command {
 		Long: `
 Lifts the bans that fit all of what is given, on a running Caddy and, with the
 option share, on its fleet. With --client alone, the clients at that address
-that were caught in a trap are let go, too.
+that were caught in a trap are released, too.
 
 Exit status: 0 at least one was lifted, 1 none fits, 2 it could not be done.`,
 		Example: `  caddy robots lift --site example.com
@@ -137,7 +137,7 @@ Exit status: 0 at least one was lifted, 1 none fits, 2 it could not be done.`,
 		}
 		c.printBans(lifted, "No ban was lifted.")
 		if isReleased {
-			fmt.Fprintf(c.out, "The clients of %s that were caught in a trap are let go.\n", printable(client))
+			fmt.Fprintf(c.out, "The clients of %s that were caught in a trap are released.\n", printable(client))
 		}
 		return nil
 	})

@@ -87,7 +87,7 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 	var page *os.File
 	if f.html != "" {
 		if page, err = os.Create(f.html); err != nil {
-			return err // before an hour's work is done in vain
+			return err // before an hour's work, which would be lost
 		}
 	}
 	r := newReplay(rules, place, f.wholeAddresses, f.wholeQueries)

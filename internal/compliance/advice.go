@@ -20,7 +20,7 @@ const maxAdvice = 5
 // advisers look at a robot on a site, each for one thing. They return no line where there is nothing to
 // say. Those that come first are given first.
 var advisers = []func(s *Site, r *Robot) Advice{
-	// A Crawl-delay that its operator says it does not read, which refuses it in vain.
+	// A Crawl-delay that its operator says it does not read, so that refusing it slows nothing down.
 	func(_ *Site, r *Robot) Advice {
 		if !r.UnreadDelay || !isToken(r.Robot) {
 			return Advice{}

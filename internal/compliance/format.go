@@ -169,8 +169,8 @@ func newName(r *Robot, target string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// newRecord returns until when a robot is banned, which record of robots.txt binds it, and whether its
-// pace does in vain.
+// newRecord returns until when a robot is banned, which record of robots.txt binds it, and whether it
+// reads its pace.
 func newRecord(r *Robot, now time.Time) (cell template.HTML) {
 	if until := newBan(r, now); until != "" {
 		cell = ` <span class="mark bad">` + until + `</span>`

@@ -42,7 +42,7 @@ func (e *Engine) hangsOnAddress(ctx context.Context, r *Request, policy *Policy,
 	return own != nil && e.isBanned(ctx, &proved, &trial)
 }
 
-// isOtherwiseForImpostors reports whether a claimant who fails is answered otherwise than one by its
+// isOtherwiseForImpostors reports whether a claimant who fails gets another answer than one by its
 // own record, which allows what it asked for or not, as the "*" record does.
 func (e *Engine) isOtherwiseForImpostors(r *Request, own, all bool) bool {
 	switch {

@@ -1,7 +1,7 @@
 package enforce
 
 // Standing is what is known of a client's claim to be a certain robot. The zero value is
-// Unverified: a stranger is never trusted, and nobody is refused for want of proof.
+// Unverified: a stranger is never trusted, and nobody is refused because a proof is missing.
 type Standing uint8
 
 // The standings of a claim.

@@ -226,7 +226,7 @@ func shortened(lines []string) []string {
 	return lines
 }
 
-// IdleTrapsOf is IdleTraps for sources whose texts are all at hand; it returns none where one has
+// IdleTrapsOf is IdleTraps for sources whose texts are all known; it returns none where one has
 // to be loaded first.
 func IdleTrapsOf(sources []Source, paths []string, reading robotsrules.Options, match robotsrules.Match) []string {
 	var parts []robotsrules.Part

@@ -49,7 +49,7 @@ func (c *Cache) Mark(text string) *Mark {
 func (m *Mark) Covers(path string) bool { return m != nil && (!m.isOwn || path == Path) }
 
 // Enter notes that a request with the mark passes a handler, until Leave is called. It returns
-// [ErrLoop] for one that goes round in circles.
+// [ErrLoop] for one that comes back again and again.
 func (m *Mark) Enter() error {
 	if m.depth.Add(1) <= maxDepth {
 		return nil

@@ -70,7 +70,7 @@ func (ls *Lists) of(values []string) []*list {
 	return lists
 }
 
-// at returns the list at an address, the same for all who ask. What is at hand is read at once:
+// at returns the list at an address, the same for all who ask. What is here already is read at once:
 // a file, or what is kept of a URL.
 func (ls *Lists) at(address string) *list {
 	for _, list := range ls.lists {

@@ -26,7 +26,7 @@
 //
 // What the first promise costs: a robot that always comes a fifth too early is
 // served at 1.25 times its pace. No rule can tell it from one that is early by
-// chance without refusing the latter now and then.
+// chance without refusing the latter sometimes.
 //
 // A burst is spent after silence and regained at the pace, so the first period
 // of PerPeriod(10, time.Minute) can bring nineteen documents: ten at once and

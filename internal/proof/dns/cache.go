@@ -65,7 +65,7 @@ func (c *cache) put(key [16]byte, o *outcome, now time.Duration) {
 	e.key, e.outcome, e.expires = key, o, now+o.lifetime()
 }
 
-// room returns the place of a new entry. The caller holds c.mu. The hand goes round twice at most,
+// room returns the place of a new entry. The caller holds c.mu. The hand makes two rounds at most,
 // and far only once in as many calls as there are entries.
 func (c *cache) room(now time.Duration) int32 {
 	if n := len(c.entries); n < c.limit {

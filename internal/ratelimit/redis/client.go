@@ -26,7 +26,7 @@ const (
 	maxConnections     = 1024
 
 	// dialTime bounds one attempt to connect. It is short enough for those that a
-	// broken network swallows to be over soon after it is mended.
+	// broken network swallows to be over soon after it works again.
 	dialTime = 2 * time.Second
 
 	// bufferSize is that for reading and that for writing on a connection, in
