@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -20,13 +21,14 @@ import (
 type replay struct {
 	engine         enforce.Engine
 	rules          *policies.Rules // of all hosts
-	place          string          // where the rules are; all is noted under it
+	place          string          // where the rules are, which is the site of requests of which the log names no host
 	wholeAddresses bool
 	wholeQueries   bool
 
 	crawlers *crawler.Cache
 	arrivals arrivals
 	ledger   *compliance.Ledger
+	exact    *compliance.Exact
 	counts   replayCounts
 }
 
@@ -36,7 +38,8 @@ type replayCounts struct {
 	Browsers int64 `json:"browsers"`
 	Services int64 `json:"services"`
 	Apps     int64 `json:"apps"`
-	Robots   int64 `json:"robots"` // and clients that state no User-Agent
+	Robots   int64 `json:"robots"`
+	Unstated int64 `json:"unstated"` // clients that state no User-Agent
 	Unlogged int64 `json:"user_agent_not_in_log"`
 
 	// What would have been refused, by who it was.
@@ -59,8 +62,12 @@ type replayCounts struct {
 	Skipped    int64     `json:"other_lines"`
 }
 
-// maxUserAgents bounds the User-Agents whose reading is remembered.
-const maxUserAgents = 1 << 14
+// What a replay keeps is bounded, whatever the log holds.
+const (
+	maxUserAgents   = 1 << 14 // whose reading is remembered
+	maxReplaySites  = 1000
+	maxReplayRobots = 5000 // on all sites together; one that comes to two sites counts twice
+)
 
 func newReplay(rules *policies.Rules, place string, wholeAddresses, wholeQueries bool) *replay {
 	return &replay{
@@ -70,7 +77,8 @@ func newReplay(rules *policies.Rules, place string, wholeAddresses, wholeQueries
 		},
 		rules: rules, place: place, wholeAddresses: wholeAddresses, wholeQueries: wholeQueries,
 		crawlers: crawler.NewCache(maxUserAgents),
-		ledger:   compliance.NewLedger(compliance.Options{}),
+		ledger:   compliance.NewLedger(compliance.Options{MaxSites: maxReplaySites, MaxRobots: maxReplayRobots}),
+		exact:    compliance.NewExact(),
 	}
 }
 
@@ -124,6 +132,8 @@ func (r *replay) take(rec *accesslog.Record) {
 		r.counts.Services++
 	case crawler.App:
 		r.counts.Apps++
+	case crawler.Unstated:
+		r.counts.Unstated++
 	default:
 		r.counts.Robots++
 	}
@@ -151,7 +161,7 @@ func (r *replay) judge(one *arrival) {
 	}
 	e := v.Event()
 	e.Refused = false // it would have been; the log has what it was answered, and what that cost
-	e.Site, e.Version, e.RobotsTxt = r.place, r.rules.Version, req.IsForRules()
+	e.Site, e.Version, e.RobotsTxt = cmp.Or(req.Host, r.place), r.rules.Version, req.IsForRules()
 	e.Line, e.Rule = v.Line, v.Rule
 	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, req.Target, rec.Address, rec.Status, r.wholeAddresses
 	e.WholeQuery = r.wholeQueries
@@ -165,6 +175,7 @@ func (r *replay) judge(one *arrival) {
 		}
 	}
 	r.ledger.Note(&e)
+	r.exact.Note(&e)
 }
 
 // loggedRequest returns a request of a log, and whether a server would pass it on to a handler.
@@ -201,12 +212,10 @@ func (c *replayCounts) refused(class crawler.Class) *int64 {
 	return &c.RefusedBrowsers
 }
 
-// report returns what the ledger holds, as of the last request.
+// report returns what the ledger holds, as of the last request, with exact counts of lines and paths.
 func (r *replay) report() *compliance.Report {
 	report := r.ledger.Snapshot(r.counts.Last)
-	for i := range report.Sites {
-		report.Sites[i].RobotsTxt = r.rules.Text
-	}
+	r.exact.Fill(report)
 	report.MarkUnreadDelays(crawler.ReadsNoDelay)
 	report.Advise()
 	return report

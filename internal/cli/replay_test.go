@@ -108,6 +108,7 @@ func TestReplayJSON(t *testing.T) {
 	}
 	var report struct {
 		replayCounts
+		RobotsTxt string `json:"robots_txt"`
 		compliance.Report
 	}
 	decoder := json.NewDecoder(strings.NewReader(got.out))
@@ -130,8 +131,8 @@ func TestReplayJSON(t *testing.T) {
 	if c != want {
 		t.Errorf("counts: got %+v, want %+v", c, want)
 	}
-	if len(report.Sites) != 1 || report.Sites[0].Site != rules || report.Sites[0].RobotsTxt == "" {
-		t.Fatalf("sites: got %+v, want one that is called %q and has its text", report.Sites, rules)
+	if len(report.Sites) != 1 || report.Sites[0].Site != "www.example.com" || !strings.HasPrefix(report.RobotsTxt, "User-agent: GPTBot") {
+		t.Fatalf("got sites %+v and the text %q, want www.example.com and the text of robots.txt", report.Sites, report.RobotsTxt)
 	}
 	requests := map[string]uint64{}
 	refused := int64(0)
@@ -149,7 +150,7 @@ func TestReplayJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &keys); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"requests", "browsers", "services", "apps", "robots", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_services", "refused_apps",
+	for _, key := range []string{"requests", "browsers", "services", "apps", "robots", "unstated", "robots_txt", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_services", "refused_apps",
 		"refused_browsers", "robot_bytes", "robot_seconds", "would_save_bytes", "would_save_seconds", "first", "last", "unreadable_lines", "other_lines", "time", "since", "advice", "total", "sites"} {
 		if _, found := keys[key]; !found {
 			t.Errorf("the key %q is missing", key)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,9 @@ could not be.`,
 	return runs(cmd, f.run)
 }
 
+// replayMemory is how much memory a replay takes before garbage is collected more often.
+const replayMemory = 320 << 20
+
 // run is what caddy robots replay does.
 func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) error {
 	o, err := f.logOptions(cmd, args)
@@ -90,6 +94,7 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 			return err // before an hour's work, which would be lost
 		}
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(replayMemory)) // what is kept at most fits, with a third of it to spare
 	r := newReplay(rules, place, f.wholeAddresses, f.wholeQueries)
 	r.run(log, newProgress(cmd.ErrOrStderr()))
 	printTrouble(cmd.ErrOrStderr(), log)
@@ -98,12 +103,22 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 	}
 	report := r.report()
 	if page != nil {
-		err = compliance.WritePage(page, report, compliance.PageOptions{Source: "replay of " + strings.Join(args, ", ")})
+		err = compliance.WritePage(page, withText(report, rules.Text), compliance.PageOptions{Source: "replay of " + strings.Join(args, ", ")})
 		if err = errors.Join(err, page.Close()); err != nil {
 			return err
 		}
 	}
-	return f.print(out, report, r.counts, terminalWidth(cmd.OutOrStdout()))
+	return f.print(out, report, r, terminalWidth(cmd.OutOrStdout()))
+}
+
+// withText returns a report whose sites all have this robots.txt.
+func withText(report *compliance.Report, text string) *compliance.Report {
+	with := *report
+	with.Sites = slices.Clone(report.Sites)
+	for i := range with.Sites {
+		with.Sites[i].RobotsTxt = text
+	}
+	return &with
 }
 
 // logOptions returns what of a log is to be read, or an error for flags that make no sense together.
@@ -145,17 +160,18 @@ func parseMoment(flag, text string) (time.Time, error) {
 }
 
 // print prints the report in the form that is wanted.
-func (f *replayFlags) print(out *bufio.Writer, report *compliance.Report, counts replayCounts, width int) error {
+func (f *replayFlags) print(out *bufio.Writer, report *compliance.Report, r *replay, width int) error {
 	switch {
 	case f.json:
 		return json.NewEncoder(out).Encode(struct {
 			replayCounts
+			RobotsTxt string `json:"robots_txt"` // the same for all sites
 			*compliance.Report
-		}{counts, report})
+		}{r.counts, r.rules.Text, report})
 	case f.csv:
 		return report.WriteRobots(out)
 	}
-	printReplay(out, report, counts, width)
+	printReplay(out, report, r.counts, width)
 	return nil
 }
 

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,74 +17,120 @@ import (
 )
 
 const (
-	// maxTableRobots is how many robots the table shows; --csv and --json show all.
+	// maxTableRobots is how many robots a table shows; --csv and --json show all.
 	maxTableRobots = 50
 
 	// maxTableLines is how many lines and paths it shows of each.
 	maxTableLines = 3
+
+	// Of a log of several sites so many are shown, and so many robots of each, of which
+	// so many with what they disobeyed.
+	maxTableSites     = 10
+	maxSiteRobots     = 10
+	maxSiteDisobeyers = 3
 )
 
 // printReplay prints what a log holds as tables that are no more than width columns wide.
 func printReplay(out *bufio.Writer, report *compliance.Report, c replayCounts, width int) {
-	if c.Requests == 1 {
-		fmt.Fprint(out, "1 request")
-	} else {
-		fmt.Fprintf(out, "%s requests", humanize.Comma(c.Requests))
-	}
+	fmt.Fprint(out, count(c.Requests, "request"))
 	if !c.First.IsZero() {
 		fmt.Fprintf(out, ", %s to %s", c.First.Local().Format(tableTime), c.Last.Local().Format(tableTime+" MST"))
 	}
 	fmt.Fprintln(out, ":")
-	printCount(out, c.Browsers, "by browsers", width)
-	printCount(out, c.Services, "by services", width)
-	printCount(out, c.Apps, "by apps and libraries", width)
-	printCount(out, c.Robots, "by robots and by clients without a User-Agent", width)
+	rows := [][]string{{"BY", "REQUESTS", "WOULD BE REFUSED"}}
+	for _, who := range []struct {
+		what              string
+		requests, refused int64
+	}{
+		{"browsers", c.Browsers, c.RefusedBrowsers}, {"services", c.Services, c.RefusedServices}, {"apps and libraries", c.Apps, c.RefusedApps},
+		{"clients without a User-Agent", c.Unstated, c.RefusedUnstated}, {"robots", c.Robots, c.RefusedRobots},
+	} {
+		rows = append(rows, []string{who.what, humanize.Comma(who.requests), humanize.Comma(who.refused)})
+	}
+	printTable(out, rows, width)
 	if c.Unlogged > 0 {
 		printCount(out, c.Unlogged, "that cannot be judged: their User-Agent is not in the log", width)
 	}
 	if c.Skipped > 0 {
 		printCount(out, c.Skipped, "other lines of the log, which are not about requests", width)
 	}
-	var robots []compliance.Robot
-	for _, site := range report.Sites {
-		robots = append(robots, site.Robots...)
-	}
-	for i := range robots {
-		robot := &robots[i]
-		if robot.Observed > 0 && (robot.Class == crawler.Service.String() || robot.Class == crawler.App.String()) {
-			printCount(out, robot.Observed, "would be refused: "+robotLabel(robot), width)
-		}
-	}
 	fmt.Fprintln(out)
-	printRobots(out, robots, width)
-	printUnread(out, robots, width)
+	printFear(out, report.Sites, width)
 	fmt.Fprintln(out)
-	printFear(out, robots, c, width)
+	printSites(out, report.Sites, width)
 	fmt.Fprintln(out)
-	printSum(out, robots, c, width)
+	printSum(out, report.Sites, c, width)
 }
 
-// printSum sums up what there was, and what refusals would save.
-func printSum(out *bufio.Writer, robots []compliance.Robot, c replayCounts, width int) {
-	all, broke := 0, 0
-	for i := range robots {
-		if robots[i].Class == crawler.Robot.String() {
-			all++
-			if robots[i].Disobedient > 0 {
-				broke++
+// printSites prints what the robots did on each site, on those first to which they came most.
+func printSites(out *bufio.Writer, sites []compliance.Site, width int) {
+	if len(sites) < 2 {
+		var robots []compliance.Robot
+		for i := range sites {
+			robots = sites[i].Robots
+		}
+		printRobots(out, robots, width, maxTableRobots, maxTableRobots)
+		printUnread(out, robots, width)
+		return
+	}
+	sites = slices.Clone(sites)
+	slices.SortStableFunc(sites, func(a, b compliance.Site) int { return cmp.Compare(b.Requests, a.Requests) })
+	for i := range sites[:min(len(sites), maxTableSites)] {
+		s := &sites[i]
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, fit(fmt.Sprintf("%s: %s by robots, %s against robots.txt, %s would be refused", hostLabel(s.Site),
+			count(s.Requests, "request"), humanize.Comma(int64(s.Disobedient)), humanize.Comma(int64(s.Observed))), width))
+		printRobots(out, s.Robots, width, maxSiteRobots, maxSiteDisobeyers)
+		printUnread(out, s.Robots, width)
+	}
+	if len(sites) > maxTableSites {
+		requests := uint64(0)
+		for i := range sites[maxTableSites:] {
+			requests += sites[maxTableSites+i].Requests
+		}
+		fmt.Fprintln(out, fit(fmt.Sprintf("\nand %s with %s by robots; --csv and --json have them all",
+			count(len(sites)-maxTableSites, "more site"), count(requests, "request")), width))
+	}
+}
+
+// printSum sums up what there was, and what refusals would save. A robot that came to several sites is one.
+func printSum(out *bufio.Writer, sites []compliance.Site, c replayCounts, width int) {
+	broke := make(map[string]bool)
+	for i := range sites {
+		for j := range sites[i].Robots {
+			if r := &sites[i].Robots[j]; r.Class == crawler.Robot.String() {
+				broke[r.Robot] = broke[r.Robot] || r.Disobedient > 0
 			}
 		}
 	}
+	all := len(broke)
+	maps.DeleteFunc(broke, func(_ string, did bool) bool { return !did })
 	refused := c.RefusedRobots + c.RefusedUnstated + c.RefusedServices + c.RefusedApps + c.RefusedBrowsers
-	fmt.Fprintln(out, fit(fmt.Sprintf("In all: %s of %s broke a rule; %s of %s requests would be refused.", humanize.Comma(int64(broke)),
-		number(all, "robot"), humanize.Comma(refused), humanize.Comma(c.Requests)), width))
-	if c.SavedBytes > 0 || c.SavedSeconds > 0 {
+	fmt.Fprintln(out, fit(fmt.Sprintf("In all: %s of %s broke a rule; %s of %s would be refused.", humanize.Comma(int64(len(broke))),
+		count(all, "robot"), humanize.Comma(refused), count(c.Requests, "request")), width))
+	var saved []string // as far as the log has it
+	if c.RobotBytes > 0 {
+		saved = append(saved, fmt.Sprintf("%s of the %s that robots were sent", humanize.Bytes(uint64(c.SavedBytes)), humanize.Bytes(uint64(c.RobotBytes))))
+	}
+	if c.RobotSeconds > 0 {
 		took := func(seconds float64) time.Duration {
 			return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond)
 		}
-		fmt.Fprintln(out, fit(fmt.Sprintf("That would save %s and %s of the back end, of %s and %s that robots cost.",
-			humanize.Bytes(uint64(c.SavedBytes)), took(c.SavedSeconds), humanize.Bytes(uint64(c.RobotBytes)), took(c.RobotSeconds)), width))
+		saved = append(saved, fmt.Sprintf("%s of the %s that the back end took for them", took(c.SavedSeconds), took(c.RobotSeconds)))
 	}
+	if len(saved) > 0 {
+		fmt.Fprintln(out, fit("That would save "+strings.Join(saved, ", and ")+".", width))
+	}
+}
+
+// count says how many there are of something.
+func count[T int | int64 | uint64](n T, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + what
 }
 
 // tableTime is how tables write a time.
@@ -93,13 +141,14 @@ func printCount[T int64 | uint64](out *bufio.Writer, n T, what string, width int
 	fmt.Fprintln(out, fit(fmt.Sprintf("  %10s  %s", humanize.Comma(int64(n)), what), width))
 }
 
-// printRobots prints a row for each robot, and under the rows what they disobeyed.
-func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
+// printRobots prints a row for each robot, at most so many, and under the rows what they disobeyed, of
+// at most so many of those.
+func printRobots(out *bufio.Writer, robots []compliance.Robot, width, most, mostDisobeyers int) {
 	if len(robots) == 0 {
 		fmt.Fprintln(out, "No robot came.")
 		return
 	}
-	shown := robots[:min(len(robots), maxTableRobots)]
+	shown := robots[:min(len(robots), most)]
 	columns := []compliance.Verdict{compliance.Allowed, compliance.Disallowed, compliance.TooFast, compliance.OffHours}
 	for _, v := range []compliance.Verdict{compliance.Banned, compliance.Impostor, compliance.Exempt} {
 		if slices.ContainsFunc(shown, func(r compliance.Robot) bool { return r.Of(v).Requests > 0 }) {
@@ -127,13 +176,13 @@ func printRobots(out *bufio.Writer, robots []compliance.Robot, width int) {
 	if more := robots[len(shown):]; len(more) > 0 {
 		fmt.Fprintf(out, "and %s more; --csv and --json have them all\n", humanize.Comma(int64(len(more))))
 	}
-	headed := false
+	disobeyers := 0
 	for i := range shown {
-		if robot := &shown[i]; robot.Disobedient > 0 && isRobot(robot) {
-			if !headed {
+		if robot := &shown[i]; robot.Disobedient > 0 && isRobot(robot) && disobeyers < mostDisobeyers {
+			if disobeyers == 0 {
 				fmt.Fprintln(out, "\nWhat they disobeyed most, and where:")
-				headed = true
 			}
+			disobeyers++
 			printBroken(out, robot, width)
 		}
 	}
@@ -167,6 +216,11 @@ func printTable(out *bufio.Writer, rows [][]string, width int) {
 // printBroken prints the lines that a robot disobeyed most, and the paths.
 func printBroken(out *bufio.Writer, robot *compliance.Robot, width int) {
 	fmt.Fprintln(out, fit(robotLabel(robot), width))
+	printLines(out, robot, width)
+}
+
+// printLines prints the lines that somebody disobeyed most, and the paths.
+func printLines(out *bufio.Writer, robot *compliance.Robot, width int) {
 	for _, line := range robot.Lines[:min(len(robot.Lines), maxTableLines)] {
 		what := line.Rule
 		if line.Line > 0 {
@@ -197,18 +251,38 @@ func printUnread(out *bufio.Writer, robots []compliance.Robot, width int) {
 	}
 }
 
-// printFear prints what would have been refused that does not call itself a robot, also when
-// that is nothing: this is what an owner has to know before anything is enforced.
-func printFear(out *bufio.Writer, robots []compliance.Robot, c replayCounts, width int) {
-	fmt.Fprintln(out, "What would have been refused that does not call itself a robot:")
-	printCount(out, c.RefusedBrowsers, "by browsers", width)
-	printCount(out, c.RefusedServices, "by services", width)
-	printCount(out, c.RefusedApps, "by apps and libraries", width)
-	printCount(out, c.RefusedUnstated, "by clients without a User-Agent", width)
-	for i := range robots {
-		if robot := &robots[i]; robot.Observed > 0 && !isRobot(robot) {
-			printBroken(out, robot, width)
+// printFear prints what would be refused that does not call itself a robot, on all sites together, also
+// when that is nothing: this is what an owner has to know before anything is enforced.
+func printFear(out *bufio.Writer, sites []compliance.Site, width int) {
+	var all []compliance.Robot
+	for i := range sites {
+		for _, r := range sites[i].Robots {
+			if r.Observed == 0 || isRobot(&r) {
+				continue
+			}
+			same := slices.IndexFunc(all, func(q compliance.Robot) bool { return q.Robot == r.Robot && q.Class == r.Class })
+			if same < 0 {
+				all = append(all, r)
+				continue
+			}
+			all[same].Observed += r.Observed
+			if r.Disobedient > all[same].Disobedient { // show where it is worst
+				all[same].Disobedient, all[same].Lines, all[same].Paths = r.Disobedient, r.Lines, r.Paths
+			}
 		}
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "Nothing would be refused that does not call itself a robot.")
+		return
+	}
+	slices.SortStableFunc(all, func(a, b compliance.Robot) int { return cmp.Compare(b.Observed, a.Observed) })
+	fmt.Fprintln(out, "What would be refused that does not call itself a robot:")
+	for i := range all[:min(len(all), maxSiteRobots)] {
+		fmt.Fprintln(out, fit(robotLabel(&all[i])+": "+count(all[i].Observed, "request"), width))
+		printLines(out, &all[i], width)
+	}
+	if len(all) > maxSiteRobots {
+		fmt.Fprintf(out, "and %s; --csv and --json have them all\n", count(len(all)-maxSiteRobots, "other"))
 	}
 }
 

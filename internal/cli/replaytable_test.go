@@ -13,15 +13,64 @@ import (
 func TestReplayTableIsBounded(t *testing.T) {
 	rules := write(t, t.TempDir(), "robots.txt", closedAll)
 	var log strings.Builder
-	for i := range 3000 {
+	for i := range 6000 {
 		log.WriteString(combinedLine(fmt.Sprintf("Example%dBot/1.0", i), i))
 	}
 	got := replayed(t, log.String(), "--robots-txt", rules, "-")
-	if !strings.Contains(got, "\nand 1,951 more; --csv and --json have them all\n") {
-		t.Errorf("got %.6000s, want 50 of 2000 robots and (all others)", got)
+	if !strings.Contains(got, "\nand 4,951 more; --csv and --json have them all\n") {
+		t.Errorf("got %.6000s, want 50 of 5000 robots and (all others)", got)
 	}
-	if all := replayed(t, log.String(), "--csv", "--robots-txt", rules, "-"); strings.Count(all, "\n") != 2002 {
-		t.Errorf("--csv: got %d lines, want a head, 2000 robots and all others", strings.Count(all, "\n"))
+	if all := replayed(t, log.String(), "--csv", "--robots-txt", rules, "-"); strings.Count(all, "\n") != 5002 {
+		t.Errorf("--csv: got %d lines, want a head, 5000 robots and all others", strings.Count(all, "\n"))
+	}
+}
+
+// So do the sites, those first to which robots came most; all of a site is in JSON and CSV.
+func TestReplayTellsSitesApart(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", closedAll)
+	var log strings.Builder
+	sites, n := 15, 0
+	for site := range sites {
+		for i := range 2 * (site + 1) {
+			n++
+			log.WriteString(strings.Replace(caddyLine(fmt.Sprintf("Example%dBot/1.0", i), i), `"host":"www.example.com"`, fmt.Sprintf(`"host":"S%d.example:8443"`, site), 1))
+		}
+	}
+	got := replayed(t, log.String(), "--robots-txt", rules, "-")
+	at := 0
+	for i := range maxTableSites {
+		requests := 2 * (sites - i)
+		head := fmt.Sprintf("\ns%d.example: %d requests by robots, %d against robots.txt, %d would be refused\n", sites-1-i, requests, requests, requests)
+		next := strings.Index(got, head)
+		if next < at {
+			t.Fatalf("got %s, want it to hold %q behind the site before", got, head)
+		}
+		at = next
+	}
+	if want := "\nand 5 more sites with 30 requests by robots; --csv and --json have them all\n"; !strings.Contains(got, want) || strings.Contains(got, "s4.example") {
+		t.Errorf("got %s, want it to end with %q", got, want)
+	}
+	if lines := strings.Count(got, "\n"); lines > maxTableSites*(maxSiteRobots+5*maxSiteDisobeyers+6)+20 {
+		t.Errorf("got %d lines for %d sites", lines, sites)
+	}
+	if all := replayed(t, log.String(), "--csv", "--robots-txt", rules, "-"); strings.Count(all, "\n") != n+1 || strings.Count(all, "\ns0.example,") != 2 {
+		t.Errorf("--csv: got %s, want a head and %d robots, two of them of s0.example", all, n)
+	}
+}
+
+// A path is counted exactly, however many others there are.
+func TestReplayCountsPathsExactly(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", closedAll)
+	var log strings.Builder
+	for i := range 3000 {
+		log.WriteString(strings.Replace(combinedLine(gptBot, i), "/shop/category-", fmt.Sprintf("/once-%d/", i), 1))
+		if i%9 == 0 {
+			log.WriteString(strings.Replace(combinedLine(gptBot, i), "/shop/category-", "/often/?", 1))
+		}
+	}
+	got := replayed(t, log.String(), "--json", "--robots-txt", rules, "-")
+	if !strings.Contains(got, `"paths":[{"path":"/often/?","requests":334},`) || !strings.Contains(got, `"other_paths":2981,`) {
+		t.Errorf("got %.3000s, want 334 requests for /often/ and 2981 for other paths than the first twenty", got[strings.Index(got, `"paths"`):])
 	}
 }
 

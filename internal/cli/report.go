@@ -94,6 +94,6 @@ func (c *running) printReport(report *compliance.Report) {
 	for _, s := range report.Sites {
 		fmt.Fprintf(c.out, "\n%s: %s requests of robots, %s against robots.txt, %s refused\n",
 			hostLabel(s.Site), humanize.Comma(int64(s.Requests)), humanize.Comma(int64(s.Disobedient)), humanize.Comma(int64(s.Refused)))
-		printRobots(c.out, s.Robots, terminalWidth(c.cmd.OutOrStdout()))
+		printRobots(c.out, s.Robots, terminalWidth(c.cmd.OutOrStdout()), maxTableRobots, maxTableRobots)
 	}
 }
