@@ -303,23 +303,39 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 	}
 }
 
-// The links of documents lead somewhere, and the files that the tour of CONTRIBUTING.md names exist.
-// A name without a folder is of a file beside the one named before, or at the top. What the tour
-// says is in a file is declared there.
+// The links of documents lead to a file, and to a heading in it, and the files that the tour of
+// CONTRIBUTING.md names exist. A name without a folder is of a file beside the one named before, or at
+// the top. What the tour says is in a file is declared there.
 func TestEveryFileThatADocumentNamesExists(t *testing.T) {
 	docs, err := filepath.Glob("docs/*.md")
-	if err != nil || len(docs) < 5 {
-		t.Fatalf("documents: got %q, %v", docs, err)
+	guides, guidesErr := filepath.Glob("docs/guides/*.md")
+	if err != nil || guidesErr != nil || len(docs) < 5 || len(guides) < 9 {
+		t.Fatalf("documents: got %q, %q, %v, %v", docs, guides, err, guidesErr)
 	}
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	for _, doc := range append(docs, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md") {
+	start, err := os.ReadFile("docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, guide := range guides {
+		if !strings.Contains(string(start), "("+strings.TrimPrefix(filepath.ToSlash(guide), "docs/")+")") {
+			t.Errorf("docs/README.md does not lead to %s", guide)
+		}
+	}
+	link := regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^) ]*))?\)`)
+	for _, doc := range slices.Concat(docs, guides, []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md"}) {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+			target := doc
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(doc), m[1])
+			}
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links %s, which is not there", doc, m[1])
+			} else if m[2] != "" && !slices.Contains(anchors(t, target), m[2]) {
+				t.Errorf("%s links #%s of %s, which has no such heading", doc, m[2], target)
 			}
 		}
 	}
@@ -349,6 +365,21 @@ func TestEveryFileThatADocumentNamesExists(t *testing.T) {
 			t.Errorf("the tour in CONTRIBUTING.md says that %s is in %s, and it is not", m[1], m[2])
 		}
 	}
+}
+
+// anchors are what links call the headings of a document by.
+func anchors(t *testing.T, doc string) []string {
+	t.Helper()
+	text, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
 }
 
 // declaredTests returns the names of all tests and fuzz targets, each with the folders that it

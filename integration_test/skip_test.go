@@ -41,7 +41,7 @@ func need(tb testing.TB, program string) {
 }
 
 // packages are Debian's, for programs that are called otherwise.
-var packages = map[string]string{"scrapy": "python3-scrapy", "promtool": "prometheus", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", "fail2ban-regex": "fail2ban"}
+var packages = map[string]string{"scrapy": "python3-scrapy", "promtool": "prometheus", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", "fail2ban-regex": "fail2ban", "node": "nodejs"}
 
 // installed skips the test where a program is missing.
 func installed(tb testing.TB, program string) {

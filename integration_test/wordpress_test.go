@@ -37,13 +37,14 @@ require_once ABSPATH . 'wp-settings.php';
 `
 
 // cronPlugin gives WordPress's cron something to do each time that somebody asks for it, which
-// shows in a file, and keeps the installer from sending mail.
+// shows in a file, keeps the installer from sending mail, and lets the site have several names.
 const cronPlugin = `<?php
 add_action('robots_test', function ($name) { touch(ABSPATH . $name); });
 add_action('init', function () {
 	if (isset($_GET['schedule'])) wp_schedule_single_event(time() - 1, 'robots_test', array('cron-' . intval($_GET['schedule'])));
 });
 add_filter('pre_wp_mail', '__return_true');
+remove_filter('template_redirect', 'redirect_canonical');
 `
 
 // wordPressSite has WordPress behind robots, which reads the robots.txt that WordPress makes.
@@ -97,6 +98,15 @@ func exists(name string) bool {
 // startWordPress installs a WordPress with a theme, and logs in to it.
 func startWordPress(t *testing.T) *wordPress {
 	t.Helper()
+	home := prepareWordPress(t)
+	c := start(t, wordPressSite, map[string]string{"ROOT": home + "/site", "SOCKET": home + "/php.sock"})
+	return installWordPress(t, c, home+"/site")
+}
+
+// prepareWordPress returns a folder with WordPress's files in site, whose database and PHP, at
+// php.sock, run until the test ends.
+func prepareWordPress(t *testing.T) (home string) {
+	t.Helper()
 	installed(t, "mariadbd")
 	installed(t, "mariadb")
 	found, _ := filepath.Glob("/usr/sbin/php-fpm*")
@@ -120,9 +130,13 @@ func startWordPress(t *testing.T) *wordPress {
 	background(t, fpm, "-R", "-F", "-y", home+"/fpm.conf")
 	eventually(t, "php-fpm listens", func() bool { return exists(php) })
 	makeSite(t, root, database)
+	return home
+}
 
-	w := &wordPress{root: root}
-	w.caddy = start(t, wordPressSite, map[string]string{"ROOT": root, "SOCKET": php})
+// installWordPress installs the WordPress in root, which a Caddy serves at its first port, and logs in.
+func installWordPress(t *testing.T, c *caddy, root string) *wordPress {
+	t.Helper()
+	w := &wordPress{caddy: c, root: root}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
