@@ -32,9 +32,8 @@ func init() {
 	caddy.RegisterModule(new(App))
 }
 
-// App is what all `robots` directives of a config have in common: where a fleet shares what it
-// counts, and which DNS server is asked. It needs no configuration; without any, each Caddy
-// counts for itself.
+// App is what all `robots` handlers of a config have in common, such as where a fleet counts together.
+// It needs no configuration; without any, each Caddy counts for itself.
 //
 // It also holds what outlives a config reload: who came at what pace, who is banned, which
 // User-Agents were read, and the last good robots.txt of each source.
@@ -278,7 +277,8 @@ type Share struct {
 	// The Redis or Valkey, as a URL: redis://, rediss:// (TLS) or unix://, with user,
 	// password and database where there are any, and with further nodes of a cluster as
 	// `addr` in its query; or Sentinels, as redis+sentinel://host1:26379,host2:26379/mymaster.
-	// With TLS, `ca_file` in the query names authorities to trust. Placeholders such as {env.REDIS_URL} are replaced.
+	// With TLS, `ca_file` in the query names authorities to trust. Placeholders such as
+	// {env.REDIS_URL} are replaced. Required, no default.
 	URL string `json:"url"`
 
 	// How long a request waits for an answer, from 1ms to 10s. Default: 50ms.

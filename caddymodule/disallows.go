@@ -23,8 +23,8 @@ func init() {
 	caddy.RegisterModule(new(MatchDisallows))
 }
 
-// MatchDisallows matches requests for what the site's robots.txt disallows to a robot, whoever
-// asks: people's browsers too. So robots.txt says which pages are led to a challenge, a limit or a
+// MatchDisallows matches requests for what robots.txt disallows to a robot, whoever asks.
+// People's browsers match too. So robots.txt says which pages are led to a challenge, a limit or a
 // login, also for robots that call themselves browsers.
 //
 // It goes by the rules of the `robots` handler of the same site, which has to be there, and by the

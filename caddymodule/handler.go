@@ -22,13 +22,32 @@ func init() {
 	caddycmd.RegisterCommand(cli.Command())
 }
 
-// Handler makes the site's own robots.txt binding: robots that fetch what it disallows
-// are answered 403, robots that come faster or at other hours than it tells them are
-// answered 429 with Retry-After. People's browsers pass, and so does every app or
-// library that no record of the file names. /robots.txt itself is always served.
+// Handler enforces the site's own robots.txt: 403 for what it disallows, 429 for robots that come too fast.
+// A robot that comes outside its hours gets 429 too. People's browsers pass, and so does every
+// app, library or service that no record of the file names. /robots.txt itself is always served.
 //
 // Without any option it takes the rules from what `GET /robots.txt` answers on the same
-// host through this same server.
+// host through this same server. In a Caddyfile:
+//
+//	example.com {
+//		root * /srv/example
+//		robots {
+//			verify known
+//			too_fast wait 10s
+//		}
+//		file_server
+//	}
+//
+// The handler alone, in JSON:
+//
+//	{
+//		"handler": "robots",
+//		"too_fast": "wait",
+//		"max_wait": "10s",
+//		"verify": {"known": true}
+//	}
+//
+// Put it before every handler that answers or rewrites requests; the Caddyfile does so by itself.
 //
 // A refusal goes through Caddy's error handling, so `handle_errors` can answer it; where
 // the site has no error routes that match, a short text explains which robot it was taken
@@ -42,7 +61,7 @@ func init() {
 // `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `banned`, `impostor` or `exempt`
 // `{http.robots.outcome}` | `refused`; `observed`, served although it was against the rules; or `passed`
 // `{http.robots.robot}` | The robot's name, as in its User-Agent
-// `{http.robots.class}` | `robot`, `app`, `unstated` (no User-Agent) or `browser`
+// `{http.robots.class}` | `robot`, `service`, `app`, `unstated` (no User-Agent) or `browser`
 // `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked
 // `{http.robots.record}` | The value of the User-agent line of the record that binds it
 // `{http.robots.rule}` | The line of robots.txt that decided, as written; of a ban, the last that was disobeyed
@@ -81,7 +100,7 @@ type Handler struct {
 	Match string `json:"match,omitempty"`
 
 	// Whom the `*` record binds: `robots`, those that say they are one and clients
-	// without a User-Agent; `clients`, HTTP libraries and apps too; `everyone`, browsers
+	// without a User-Agent; `clients`, services, HTTP libraries and apps too; `everyone`, browsers
 	// too; `nobody`. Default: robots.
 	Unnamed string `json:"unnamed,omitempty"`
 
@@ -89,10 +108,11 @@ type Handler struct {
 	// proved to be who they say (`verified`) or that have a purpose (see the matcher `crawler`; in
 	// small letters), or any other text, which is looked for in the User-Agent header, in any case of
 	// letters. Of a robot that `verify` can check only the verified one has a purpose.
+	// Default: nobody.
 	Exempt []string `json:"exempt,omitempty"`
 
 	// Texts of User-Agents, in any case of letters, that are robots' although they do not
-	// say so in a way that is known.
+	// say so in a way that is known. Default: none.
 	TreatAsRobot []string `json:"treat_as_robot,omitempty"`
 
 	// Paths to which no link leads people and that the `*` record of robots.txt disallows;
@@ -101,7 +121,7 @@ type Handler struct {
 	// never banned, and not held to default_pace. A request that a person or another site may
 	// be behind does not count: a click, a link that was sent, a part of a page, a page
 	// fetched ahead. A path that robots.txt does not disallow to all catches nobody, and the
-	// log says so when the rules are loaded.
+	// log says so when the rules are loaded. Default: none.
 	Trap []string `json:"trap,omitempty"`
 
 	// How long a client that fetched one counts as a robot: the same address with the same
@@ -123,6 +143,7 @@ type Handler struct {
 
 	// The rate for `"disallowed": "pace"`, as Request-rate states it: `1/1m`, one document a
 	// minute. Where the robot's record states a slower pace, that holds.
+	// Required there, and an error elsewhere. Default: none.
 	DisallowedPace string `json:"disallowed_pace,omitempty"`
 
 	// What is done with a robot that comes faster than Crawl-delay, Request-rate or
@@ -130,14 +151,16 @@ type Handler struct {
 	// is held until its time if that is within max_wait, else refused). Default: refuse.
 	TooFast string `json:"too_fast,omitempty"`
 
-	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m.
+	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m. Required
+	// there, and an error elsewhere. Default: none.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
 	// Robots that are held to the paths and hours of their record and to no pace, as their
 	// operators say that they read none: product tokens (`Googlebot` is Googlebot-Image too),
 	// purposes, which stand for all robots of the catalogue that have them (see the matcher
-	// `crawler`), or `verified`, all that `verify` has proved to be who they say. Of a robot that `verify` can check only the verified one counts; any other
-	// name can be claimed by anyone. Default: nobody.
+	// `crawler`), or `verified`, all that `verify` has proved to be who they say. Of a robot that
+	// `verify` can check only the verified one counts; any other name can be claimed by anyone.
+	// Default: nobody.
 	Unpaced []string `json:"unpaced,omitempty"`
 
 	// The pace of robots whose record states none, or that are bound by no record, as

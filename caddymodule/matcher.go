@@ -25,8 +25,8 @@ func init() {
 	caddy.RegisterModule(MatchCrawler{})
 }
 
-// MatchCrawler matches requests from robots, as their User-Agent states them: all of
-// them, or those of certain names or purposes. It never matches a person's browser.
+// MatchCrawler matches requests from robots: all of them, or those of certain names or purposes.
+// A robot is known by its User-Agent. It never matches a person's browser.
 //
 // With it, robots can be sent elsewhere with Caddy's own directives. It decides nothing
 // about robots.txt.

@@ -238,13 +238,13 @@ func parseAnnounce(words []string) (all policies.Statements, err error) {
 // Ban says when a robot is refused altogether: after so many disobedient requests within a time,
 // for another. Disobedient is what is refused as disallowed, too fast, or as an impostor's.
 type Ban struct {
-	// How many disobedient requests, from 1 to 1000.
+	// How many disobedient requests, from 1 to 1000. Required, no default.
 	Offences int `json:"offences"`
 
-	// The time within which they come.
+	// The time within which they come, from 1s to 366d. Required, no default.
 	Within caddy.Duration `json:"within"`
 
-	// How long the robot is refused.
+	// How long the robot is refused, from 1s to 366d. Required, no default.
 	For caddy.Duration `json:"for"`
 }
 
@@ -265,12 +265,12 @@ func (b *Ban) policy() (*ratelimit.BanPolicy, error) {
 	return p, nil
 }
 
-// ClientPrefix is how many bits of an address are one client's.
+// ClientPrefix is how many bits of an address are one client's. Without it they are 32 and 64.
 type ClientPrefix struct {
-	// Bits of an address of IPv4, from 8 to 32.
+	// Bits of an address of IPv4, from 8 to 32. Required, no default.
 	V4 int `json:"v4"`
 
-	// Bits of an address of IPv6, from 16 to 128.
+	// Bits of an address of IPv6, from 16 to 128. Required, no default.
 	V6 int `json:"v6"`
 }
 

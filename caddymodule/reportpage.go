@@ -20,11 +20,11 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_report", httpcaddyfile.Before, "respond")
 }
 
-// ReportPage answers with a page that shows what robots did: how many there were, how many
-// obeyed, what was refused, which lines of robots.txt they broke, and the evidence. It asks
-// for nothing from elsewhere and works without scripts.
+// ReportPage answers with a page that shows what robots did, for the owner of the site. It says how
+// many there were, how many obeyed, what was refused, which lines of robots.txt they broke, and the
+// evidence. It asks for nothing from elsewhere and works without scripts.
 //
-// The page is for the owner of the site. It answers who is authenticated, as by `basic_auth`
+// It answers those who are authenticated, as by `basic_auth`
 // before it, and the addresses that are allowed; all others get a 403 that says what to write.
 //
 // With the query `?format=json`, `csv` or `evidence.csv` it answers the same as data; `site`,

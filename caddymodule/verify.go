@@ -32,7 +32,7 @@ type Verify struct {
 	// Default: false. Other signers are named in claims.
 	Signature bool `json:"signature,omitempty"`
 
-	// Further robots, or other methods for known ones.
+	// Further robots, or other methods for known ones. Default: none.
 	Claims []proof.Claim `json:"claims,omitempty"`
 }
 

@@ -19,13 +19,14 @@ import (
 // `{env.SITE_ROOT}`, and `{http.request.host}`, which makes the rules a matter of the
 // host that was asked for.
 type Source struct {
-	// The path of a file in the form of robots.txt.
+	// The path of a file in the form of robots.txt. Default: none.
 	File string `json:"file,omitempty"`
 
 	// An http or https URL that answers with a text in the form of robots.txt.
+	// Default: none.
 	URL string `json:"url,omitempty"`
 
-	// The text itself.
+	// The text itself. Default: none.
 	Text string `json:"text,omitempty"`
 
 	// Of the text, let nothing through but records that name robots and have no other rule

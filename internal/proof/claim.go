@@ -15,21 +15,22 @@ import (
 // Claim says how one robot is verified. Where there are several methods, any proves it,
 // and only who fails all is an impostor.
 type Claim struct {
-	// The robot's token: it is claimed by robots in whose User-Agent it occurs.
+	// The robot's token: it is claimed by robots in whose User-Agent it occurs. Required, no
+	// default.
 	Token string `json:"token"`
 
 	// Domains of the robot's hosts: its address resolves to a name under one of them, and
-	// that name back to the address.
+	// that name back to the address. Default: none.
 	DNS []string `json:"dns,omitempty"`
 
 	// The robot's addresses: CIDR ranges, paths of files, or http and https URLs of lists in
 	// the JSON form that crawlers publish or with one range in a line. Lists are looked at
-	// again every day and kept in Caddy's storage.
+	// again every day and kept in Caddy's storage. Default: none.
 	Ranges []string `json:"ranges,omitempty"`
 
 	// As whom the robot signs its requests (Web Bot Auth): hosts whose key directory is at the
 	// well-known path, such as bots.example.com, or the https URLs of its keys. Nobody else's are
-	// fetched. Whoever signs so is this robot, whatever its User-Agent says.
+	// fetched. Whoever signs so is this robot, whatever its User-Agent says. Default: none.
 	Signers []string `json:"signers,omitempty"`
 }
 
