@@ -25,7 +25,8 @@ const page = "\trespond \"User-agent: *\nDisallow: /search\"\n"
 
 // inFront are the ways to keep the named robots out, as they are written in a Caddyfile.
 var inFront = map[string]func(names []string) string{
-	"bare": func([]string) string { return "" },
+	"bare":  func([]string) string { return "" },
+	"empty": func([]string) string { return "\tempty\n" },
 	"robots": func(names []string) string {
 		return "\trobots {\n\t\tsource text <<TEXT\n" + robotsTxt(names) + "TEXT\n\t}\n"
 	},
@@ -44,6 +45,25 @@ var inFront = map[string]func(names []string) string{
 		}
 		return "\t@named header_regexp User-Agent `(?i)(" + strings.Join(quoted, "|") + ")`\n\trespond @named 403\n"
 	},
+}
+
+// empty is a handler that does nothing: what any directive costs at least.
+type empty struct{}
+
+func init() {
+	caddy.RegisterModule(empty{})
+	httpcaddyfile.RegisterHandlerDirective("empty", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) { return empty{}, nil })
+	httpcaddyfile.RegisterDirectiveOrder("empty", httpcaddyfile.Before, "redir")
+}
+
+// CaddyModule returns the Caddy module information.
+func (empty) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.empty", New: func() caddy.Module { return new(empty) }}
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler.
+func (empty) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	return next.ServeHTTP(w, r)
 }
 
 // run starts a Caddy with one server for each of the sites, given by what stands in front of
