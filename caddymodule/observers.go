@@ -70,9 +70,9 @@ func (o *observers) note(x *exchange, a answered) {
 
 // tell makes a verdict known: to the log, one line for each request that was or would have been
 // refused; to the access log; to the placeholders; and to who listens for events. It is never
-// called for a request that is simply allowed, which must cost next to nothing.
-func (o *observers) tell(x *exchange) {
-	v := &outcome{x.verdict} // lives as long as the request, which x need not
+// called for a request that is simply allowed, which must cost next to nothing. It returns what it told.
+func (o *observers) tell(x *exchange) *outcome {
+	v := &outcome{Verdict: x.verdict} // lives as long as the request, which x need not
 	r := x.r
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(v.placeholder)
@@ -81,7 +81,7 @@ func (o *observers) tell(x *exchange) {
 		extra.Set(zap.Object("robots", v))
 	}
 	if v.Kind == enforce.Exempt {
-		return
+		return v
 	}
 	if v.Refused {
 		o.emitRefusal(x, v)
@@ -95,6 +95,7 @@ func (o *observers) tell(x *exchange) {
 			zap.String("method", x.request.Method), zap.String("host", r.Host), zap.String("uri", x.request.Target),
 			zap.String("client_ip", x.state.address()), zap.String("user_agent", x.request.UserAgent))
 	}
+	return v
 }
 
 // tellBan tells the log of a ban that a request has brought about.
@@ -159,8 +160,15 @@ func statusOf(v *enforce.Verdict) int {
 	return http.StatusForbidden
 }
 
-// outcome is a verdict as placeholders and logs show it.
-type outcome struct{ enforce.Verdict }
+// outcome is a verdict as placeholders, logs and Caddy's error handling show it, and what of its
+// answer lives as long as the request: in one allocation.
+type outcome struct {
+	enforce.Verdict
+	values [6]string // of the headers of a refusal
+}
+
+// Error says in one sentence who was refused and why.
+func (v *outcome) Error() string { return v.Name() + ": " + v.Reason() }
 
 const placeholderPrefix = "http.robots."
 

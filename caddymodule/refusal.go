@@ -3,28 +3,22 @@ package caddymodule
 import (
 	"net/http"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
-
-// refusal is a verdict as the error that Caddy's error handling sees. Its text is made only when
-// somebody asks.
-type refusal struct{ enforce.Verdict }
-
-// Error says in one sentence who was refused and why.
-func (e *refusal) Error() string { return e.Name() + ": " + e.Reason() }
 
 // describedByRules leads from a refusal to what it goes by.
 const describedByRules = "<" + policies.Path + `>; rel="describedby"`
 
 // refuse answers the request: by the error routes of the site where there are any for it, else
 // with a short text for a person.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *enforce.Verdict) error {
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *outcome) error {
 	header := w.Header()
-	values := make([]string, 0, 6) // of all headers, in one allocation: measured, a tenth of a refusal
+	values := v.values[:0]
 	set := func(name, value string) {
 		values = append(values, value)
 		header[name] = values[len(values)-1 : len(values) : len(values)]
@@ -36,14 +30,19 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *enforce.Verd
 	case !policies.HasRelation(links, "describedby"):
 		header.Add("Link", describedByRules)
 	}
+	var now time.Time
 	if v.RetryAfter > 0 {
 		set("Retry-After", strconv.FormatInt(v.RetrySeconds(), 10))
+		now = h.now()
 	}
-	if err := siteAnswers(r, v); err != nil {
+	status := statusOf(&v.Verdict)
+	if err := siteAnswers(r, status, v); err != nil {
 		return err
 	}
-	status := statusOf(v)
-	body := v.Explain(strconv.Itoa(status)+" "+http.StatusText(status), h.now())
+	text := texts.Get().(*[]byte)
+	body := append(strconv.AppendInt((*text)[:0], int64(status), 10), ' ')
+	body = append(append(body, http.StatusText(status)...), "\n\n"...)
+	body = v.Explain(body, now)
 	set("Content-Type", "text/plain; charset=utf-8")
 	set("X-Content-Type-Options", "nosniff")
 	set("Content-Length", strconv.Itoa(len(body)))
@@ -51,17 +50,27 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *enforce.Verd
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // a client that is gone needs no answer
 	}
+	if cap(body) <= maxKeptText {
+		*text = body
+		texts.Put(text)
+	}
 	return nil
 }
 
+// texts are the buffers of texts that were sent: no writer keeps what it is given.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxKeptText bounds them; a record can have a long Comment.
+const maxKeptText = 4 << 10
+
 // siteAnswers returns the refusal as an error if an error route of the server matches r with it,
 // so that it, and not this module, is to answer.
-func siteAnswers(r *http.Request, v *enforce.Verdict) error {
+func siteAnswers(r *http.Request, status int, v *outcome) error {
 	server := serverOf(r)
 	if server == nil || server.Errors == nil || len(server.Errors.Routes) == 0 {
 		return nil
 	}
-	err := caddyhttp.Error(statusOf(v), &refusal{*v})
+	err := caddyhttp.Error(status, v)
 	if !anyAnswers(server.Errors.Routes, server.Errors.WithError(r, err)) {
 		return nil
 	}

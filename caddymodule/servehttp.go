@@ -69,7 +69,7 @@ func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *excha
 	case x.verdict.Kind == enforce.Allowed:
 		return h.serveAllowed(w, next, x)
 	}
-	h.observers.tell(x)
+	told := h.observers.tell(x)
 	if !x.verdict.Refused {
 		return h.serveObserved(w, next, x)
 	}
@@ -77,7 +77,7 @@ func (h *Handler) answer(w http.ResponseWriter, next caddyhttp.Handler, x *excha
 		h.observers.note(x, answered{status: statusOf(&x.verdict)})
 	}
 	x.state.save()
-	return h.refuse(w, x.r, &x.verdict)
+	return h.refuse(w, x.r, told)
 }
 
 // fill fills the request for the decision from the one that came: from its request line, before

@@ -90,7 +90,7 @@ func TestAThousandNamesGetThePaceOfOne(t *testing.T) {
 	served := 0
 	for i := range 1000 {
 		v := e.comes(t, i/10, "203.0.113.1", fmt.Sprintf("Invented%dBot/1.0", i))
-		text := string(v.Explain("", v.At))
+		text := string(v.Explain(nil, v.At))
 		switch {
 		case v.Kind == Allowed:
 			served++

@@ -166,11 +166,9 @@ func (v *Verdict) Event() compliance.Event {
 	}
 }
 
-// Explain returns the text of a refusal that is sent now, for the person behind the robot, under a
-// title.
-func (v *Verdict) Explain(title string, now time.Time) []byte {
-	b := make(page, 0, 512)
-	b.write(title, "\n\n")
+// Explain appends the text of a refusal that is sent now, for the person behind the robot.
+func (v *Verdict) Explain(dst []byte, now time.Time) []byte {
+	b := page(dst)
 	robot := v.Name()
 	switch v.Kind {
 	case Disallowed:
@@ -196,11 +194,18 @@ func (v *Verdict) Explain(title string, now time.Time) []byte {
 		b.line("Because:", v.Denied)
 	}
 	if binding := v.Decision.Binding; binding != nil {
-		b.line("Record:", "User-agent: ", binding.Token(), " (line ", strconv.Itoa(binding.Line()), ")")
+		b.write("Record:     User-agent: ", binding.Token(), " (line ")
+		b.number(int64(binding.Line()))
+		b.write(")\n")
 	}
 	switch {
 	case v.Line > 0:
-		b.line("Line "+strconv.Itoa(v.Line)+":", v.Rule)
+		from := len(b)
+		b.write("Line ")
+		b.number(int64(v.Line))
+		b.write(":")
+		b.align(from)
+		b.write(v.Rule, "\n")
 	case v.Rule != "":
 		b.line("Because:", v.Rule)
 	case v.Denied == "" && v.Kind != Forged:
@@ -214,7 +219,10 @@ func (v *Verdict) Explain(title string, now time.Time) []byte {
 	}
 	if v.RetryAfter > 0 {
 		at := now.Add(time.Duration(v.RetrySeconds()) * time.Second)
-		b.line("Come back:", "in ", strconv.FormatInt(v.RetrySeconds(), 10), " seconds, at ", at.UTC().Format(httpTime))
+		b.write("Come back:  in ")
+		b.number(v.RetrySeconds())
+		b.write(" seconds, at ")
+		b = append(at.UTC().AppendFormat(b, httpTime), '\n')
 	}
 	for _, comment := range v.Decision.Binding.Comments() {
 		b.line("Comment:", comment)
@@ -237,10 +245,19 @@ func (b *page) write(parts ...string) {
 	*b = text
 }
 
+func (b *page) number(n int64) { *b = strconv.AppendInt(*b, n, 10) }
+
 // line writes a label and its text, aligned.
 func (b *page) line(label string, parts ...string) {
-	const column = "            "
-	*b = append(append(*b, label...), column[min(len(label), len(column)-1):]...)
+	from := len(*b)
+	b.write(label)
+	b.align(from)
 	b.write(parts...)
 	*b = append(*b, '\n')
+}
+
+// align fills up the label that begins at from.
+func (b *page) align(from int) {
+	const column = "            "
+	*b = append(*b, column[min(len(*b)-from, len(column)-1):]...)
 }
