@@ -89,17 +89,16 @@ func (h *Handler) fill(x *exchange, sent string) {
 	if !strings.HasPrefix(target, "/") {
 		target = u.RequestURI() // absolute-form, or a request made in a test
 	}
-	x.request = enforce.Request{
-		Method: r.Method, Host: policies.Host(r.Host), Authority: r.Host,
-		Target: target, Path: enforce.ServedPath(u.Path), Query: u.RawQuery,
-		UserAgent: sent, Header: r.Header,
-		Peer: r.RemoteAddr, EarlyData: isEarly(r),
-		At: h.now(), Counted: x.state.isCounted(),
-		CanWait: r.ContentLength == 0, // else the end of its client is not noticed before the body is read
-	}
-	x.request.Site = h.site(x)
+	q := &x.request // filled in place: it is large
+	q.Method, q.Host, q.Authority = r.Method, policies.Host(r.Host), r.Host
+	q.Target, q.Path, q.Query = target, enforce.ServedPath(u.Path), u.RawQuery
+	q.UserAgent, q.Header = sent, r.Header
+	q.Peer, q.EarlyData = r.RemoteAddr, isEarly(r)
+	q.At, q.Counted = h.now(), x.state.isCounted()
+	q.CanWait = r.ContentLength == 0 // else the end of its client is not noticed before the body is read
+	q.Site = h.site(x)
 	if h.settings.needsScheme {
-		x.request.Scheme = schemeOf(r)
+		q.Scheme = schemeOf(r)
 	}
 }
 

@@ -37,12 +37,13 @@ const (
 // String returns "browser", "app", "robot", "unstated" or "service"; "unknown" for a value
 // that is none of them.
 func (c Class) String() string {
-	names := [...]string{Browser: "browser", App: "app", Robot: "robot", Unstated: "unstated", Service: "service"}
-	if int(c) < len(names) {
-		return names[c]
+	if int(c) < len(classNames) {
+		return classNames[c]
 	}
 	return "unknown"
 }
+
+var classNames = [...]string{Browser: "browser", App: "app", Robot: "robot", Unstated: "unstated", Service: "service"}
 
 // Identity is what a User-Agent says about its sender. The zero value is a browser
 // that said nothing more. An Identity is a plain value: copy it freely; Products

@@ -20,12 +20,31 @@ var plain = func() (t [256]bool) {
 
 // isCanonical reports whether s is canonical text.
 func isCanonical(s string) bool {
-	for i := range len(s) {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if !arePlain(s[i : i+8]) {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
 		if !plain[s[i]] && (s[i] != '%' || !isCanonicalEscape(s[i:])) {
 			return false
 		}
 	}
 	return true
+}
+
+// arePlain reports whether the first eight bytes of s are plain. It looks at them as one number, in
+// each byte of which a borrow or a carry shows what is out of bounds.
+func arePlain(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	percent := w ^ '%'*ones
+	below := (w - 0x21*ones) | (percent - ones) // what is less than '!', or is '%'
+	above := w + ones | w                       // what is more than '~'
+	return (below|above)&highs == 0
 }
 
 func isCanonicalEscape(s string) bool {

@@ -152,7 +152,8 @@ func hasNetworkBudget(v *Verdict) bool {
 // so they are held together; a crawler that is known keeps one budget over its many addresses. The
 // zero Key is none: a name that is known, or a client that cannot be told from others.
 func (e *Engine) group(ctx context.Context, r *Request, v *Verdict, key ratelimit.Key) ratelimit.Key {
-	if v.Who.Key == "" || v.Proof.IsVerified() || strings.EqualFold(v.Decision.Binding.Token(), v.Who.Key) {
+	token := v.Decision.Binding.Token() // as most robots write themselves
+	if v.Who.Key == "" || v.Proof.IsVerified() || token == v.Who.Name || strings.EqualFold(token, v.Who.Key) {
 		return ratelimit.Key{}
 	}
 	if _, ok := crawler.WellKnown(v.Who.Key); ok {

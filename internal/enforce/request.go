@@ -178,16 +178,15 @@ func (r *Request) isPeculiar() bool {
 	if !strings.HasPrefix(target, "/") {
 		return true
 	}
-	for i := range len(target) {
-		if !isNotable[target[i]] {
+	for i := 1; i < len(target); i++ {
+		c := target[i]
+		if !isNotable[c] {
 			continue
 		}
-		switch rest := target[i:]; {
-		case rest[0] == '?':
-			return strings.IndexByte(rest, '#') >= 0
-		case rest[0] == '#', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/."):
-			return true
-		case rest[0] == '%' && isEncodedDivider(rest):
+		switch {
+		case c == '?':
+			return strings.IndexByte(target[i:], '#') >= 0
+		case c == '#', c != '%' && target[i-1] == '/', c == '%' && isEncodedDivider(target[i:]):
 			return true
 		}
 	}
@@ -200,8 +199,8 @@ func isEncodedDivider(text string) bool {
 	return len(text) < 3 || text[1] == '2' && strings.IndexByte("EeFf", text[2]) >= 0
 }
 
-// isNotable marks the bytes of a target that isPeculiar looks at.
-var isNotable = [256]bool{'?': true, '#': true, '%': true, '/': true}
+// isNotable marks the bytes of a target that isPeculiar looks at: a slash and a dot matter behind a slash.
+var isNotable = [256]bool{'?': true, '#': true, '%': true, '/': true, '.': true}
 
 // slashes says what becomes of empty segments.
 type slashes bool

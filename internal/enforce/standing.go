@@ -12,4 +12,6 @@ const (
 )
 
 // String returns "unverified", "verified" or "impostor".
-func (s Standing) String() string { return [...]string{"unverified", "verified", "impostor"}[s] }
+func (s Standing) String() string { return standingNames[s] }
+
+var standingNames = [...]string{Unverified: "unverified", Verified: "verified", Impostor: "impostor"}

@@ -46,9 +46,10 @@ type Loader struct {
 	urls    map[Source]string  // of the sources that are stored
 	perHost bool               // false: one site serves every host
 
-	mu     sync.RWMutex     // guards sites; who changes them holds hosts.mu too
-	sites  map[string]*Site // by host
-	closed bool             // guarded by hosts.mu
+	mu     sync.RWMutex         // guards sites; who changes them holds hosts.mu too
+	sites  map[string]*Site     // by host
+	latest atomic.Pointer[Site] // that was looked up last: most servers have few hosts
+	closed bool                 // guarded by hosts.mu
 	origin atomic.Pointer[Origin]
 	wants  atomic.Int64 // how much there is to learn from requests: the server, and a visitor for each site that wants one
 
@@ -192,9 +193,15 @@ func (l *Loader) look(s *Site, now time.Time) *Policy {
 
 // held returns the site of a host, nil if there is none.
 func (l *Loader) held(host string) *Site {
+	if s := l.latest.Load(); s != nil && s.host == host && !s.gone.Load() {
+		return s
+	}
 	l.mu.RLock()
 	s := l.sites[host]
 	l.mu.RUnlock()
+	if s != nil {
+		l.latest.Store(s)
+	}
 	return s
 }
 
