@@ -33,8 +33,9 @@ const (
 	// patience bounds every wait for something that is to happen.
 	patience = 60 * time.Second
 
-	// farewell bounds the wait for Caddy to end by itself.
-	farewell = 10 * time.Second
+	// farewell bounds the wait for Caddy to end by itself. With the race detector on a busy
+	// machine, to store a large ledger takes seconds.
+	farewell = patience
 
 	// atOnce is how many parallel tests run at a time, unless -parallel says so.
 	atOnce = 4
@@ -237,9 +238,14 @@ func (c *caddy) end(tb testing.TB, signal syscall.Signal) {
 		return
 	case <-time.After(farewell):
 	}
-	tb.Errorf("caddy did not end within %s of a signal: %s", farewell, signal)
-	_ = c.process.Kill()
-	<-c.ended
+	tb.Errorf("caddy did not end within %s of a signal: %s; what it does is in its log", farewell, signal)
+	_ = c.process.Signal(syscall.SIGABRT)
+	select {
+	case <-c.ended:
+	case <-time.After(farewell):
+		_ = c.process.Kill()
+		<-c.ended
+	}
 }
 
 // alive tells whether the process still runs.
