@@ -42,7 +42,8 @@ func init() {
 //	GET    /robots/report                     what robots did, as a page
 //	GET    /robots/robots                     the same as JSON or, with ?format=csv, CSV
 //	GET    /robots/evidence                   the disobedient requests that are kept, likewise;
-//	                                          all three with ?site=, robot=, class=, standing=
+//	                                          all three with ?site=, robot=, class=, standing=,
+//	                                          operator=, purpose=
 type adminAPI struct {
 	app func() *App // of the config that runs; nil where none has one
 }

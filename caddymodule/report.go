@@ -1,16 +1,19 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -42,13 +45,14 @@ var formats = map[string]string{
 func readQuery(query url.Values, format string) (reportQuery, error) {
 	q := reportQuery{format: format}
 	fields := map[string]*string{
-		"site": &q.Site, "robot": &q.Robot, "class": &q.Class, "standing": &q.Standing, "period": &q.Period, "format": &q.format,
+		"site": &q.Site, "robot": &q.Robot, "class": &q.Class, "standing": &q.Standing,
+		"operator": &q.Operator, "purpose": &q.Purpose, "period": &q.Period, "format": &q.format,
 	}
 	for name, values := range query {
 		field := fields[name]
 		switch {
 		case field == nil:
-			return q, fmt.Errorf("parameter %w", robotsrules.UnknownWord(name, "site, robot, class, standing, period or format"))
+			return q, fmt.Errorf("parameter %w", robotsrules.UnknownWord(name, "site, robot, class, standing, operator, purpose, period or format"))
 		case len(values) > 1:
 			return q, fmt.Errorf("parameter %q is there %d times; write it once", name, len(values))
 		}
@@ -57,13 +61,25 @@ func readQuery(query url.Values, format string) (reportQuery, error) {
 	if formats[q.format] == "" {
 		return q, fmt.Errorf("format %w", robotsrules.UnknownWord(q.format, "html, json, csv or evidence.csv"))
 	}
-	return q, q.Check()
+	return q, cmp.Or(checkPurpose(q.Purpose), q.Check())
+}
+
+// checkPurpose returns an error that says what to write instead if no robot comes for that.
+func checkPurpose(word string) error {
+	if _, known := crawler.ParsePurpose(word); known || word == "" || word == compliance.None {
+		return nil
+	}
+	var list strings.Builder
+	for _, p := range crawler.Purposes() {
+		list.WriteString(string(p) + ", ")
+	}
+	return fmt.Errorf("purpose %w", robotsrules.UnknownWord(word, list.String()+"or "+compliance.None))
 }
 
 // report returns what is asked for, as of now, and what is to be said about it.
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
-	report.MarkUnreadDelays(crawler.ReadsNoDelay)
+	report.MarkKnown(enforce.KnownRobot)
 	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
 	for i := range report.Sites {

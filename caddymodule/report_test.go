@@ -118,6 +118,7 @@ func TestAPartOfTheReport(t *testing.T) {
 	p := newReportPage(t, visited(t), &ReportPage{})
 	for query, want := range map[string]uint64{
 		"": 2, "robot=gptbot": 1, "robot=CCBot&class=robot": 1, "site=site.example": 2, "site=other.example": 0, "class=app": 0, "standing=-": 2, "robot=nobody": 0,
+		"operator=OpenAI": 1, "purpose=AI-Training": 2, "operator=-": 0, "purpose=seo&operator=OpenAI": 0,
 	} {
 		var report compliance.Report
 		if err := json.Unmarshal(p.get(t, "GET", "/report?format=json&"+query).Body.Bytes(), &report); err != nil {
@@ -141,12 +142,13 @@ func TestAReportOfSomeSites(t *testing.T) {
 func TestAReportIsAskedForSensibly(t *testing.T) {
 	p := newReportPage(t, visited(t), &ReportPage{})
 	for query, want := range map[string]string{
-		"sort=name":         `parameter "sort" is unknown; write site, robot, class, standing, period or format`,
-		"robot=a&robot=b":   `parameter "robot" is there 2 times; write it once`,
-		"format=xml":        `format "xml" is unknown; write html, json, csv or evidence.csv`,
-		"class=human":       `unknown class "human"`,
-		"standing=perhaps":  `unknown standing "perhaps"`,
-		"%3Cscript%3E=%3Cb": `parameter "<script>" is unknown`,
+		"sort=name":           `parameter "sort" is unknown; write site, robot, class, standing, operator, purpose, period or format`,
+		"robot=a&robot=b":     `parameter "robot" is there 2 times; write it once`,
+		"format=xml":          `format "xml" is unknown; write html, json, csv or evidence.csv`,
+		"class=human":         `unknown class "human"`,
+		"purpose=ai_training": `purpose "ai_training" is unknown; did you mean ai-training?`,
+		"standing=perhaps":    `unknown standing "perhaps"`,
+		"%3Cscript%3E=%3Cb":   `parameter "<script>" is unknown`,
 	} {
 		got := p.get(t, "GET", "/report?"+query)
 		if got.Code != 400 || !strings.Contains(got.Body.String(), want) || !strings.HasPrefix(got.Header().Get("Content-Type"), "text/plain") {

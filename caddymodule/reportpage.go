@@ -28,7 +28,7 @@ func init() {
 // before it, and the addresses that are allowed; all others get a 403 that says what to write.
 //
 // With the query `?format=json`, `csv` or `evidence.csv` it answers the same as data; `site`,
-// `robot`, `class` and `standing` select a part of it.
+// `robot`, `class`, `standing`, `operator` and `purpose` select a part of it.
 type ReportPage struct {
 	// The hosts that are shown; "*" for all that this Caddy serves. Default: those of the site that
 	// the page stands in.

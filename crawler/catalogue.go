@@ -133,12 +133,11 @@ func Find(token string) (c Crawler, ok bool) {
 	return catalogue[found.crawler], true
 }
 
-// ReadsNoDelay reports whether the operator of the crawler with this name says that it reads no
-// Crawl-delay. It is safe for concurrent use.
-func ReadsNoDelay(name string) bool {
+// Named returns the crawler of the [Catalogue] with this name, as [Identity.Crawler] does. It is safe for
+// concurrent use.
+func Named(name string) (c Crawler, ok bool) {
 	id := Identity{Key: strings.ToLower(name)}
-	c, _ := id.Crawler()
-	return c.CrawlDelay == No
+	return id.Crawler()
 }
 
 // Crawler returns the crawler of the [Catalogue] that a client says it is, by its name or by a

@@ -216,7 +216,7 @@ func (c *replayCounts) refused(class crawler.Class) *int64 {
 func (r *replay) report() *compliance.Report {
 	report := r.ledger.Snapshot(r.counts.Last)
 	r.exact.Fill(report)
-	report.MarkUnreadDelays(crawler.ReadsNoDelay)
+	report.MarkKnown(enforce.KnownRobot)
 	report.Advise()
 	return report
 }

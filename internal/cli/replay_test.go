@@ -151,7 +151,7 @@ func TestReplayJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"requests", "browsers", "services", "apps", "robots", "unstated", "robots_txt", "user_agent_not_in_log", "refused_robots", "refused_unstated", "refused_services", "refused_apps",
-		"refused_browsers", "robot_bytes", "robot_seconds", "would_save_bytes", "would_save_seconds", "first", "last", "unreadable_lines", "other_lines", "time", "since", "advice", "total", "sites"} {
+		"refused_browsers", "robot_bytes", "robot_seconds", "would_save_bytes", "would_save_seconds", "first", "last", "unreadable_lines", "other_lines", "time", "since", "advice", "total", "operators", "purposes", "sites"} {
 		if _, found := keys[key]; !found {
 			t.Errorf("the key %q is missing", key)
 		}

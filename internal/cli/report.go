@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 )
 
@@ -40,15 +41,22 @@ not be done.`,
 	flags.StringVar(&s.Robot, "robot", "", "only the robot of this `name`; - for those without")
 	flags.StringVar(&s.Class, "class", "", "only this `kind` of client: robot, service, app,\nunstated, browser or trapped")
 	flags.StringVar(&s.Standing, "standing", "", "only those of this `word`: verified, unverified,\nimpostor, or - where nothing can be checked")
+	flags.StringVar(&s.Operator, "operator", "", "only robots that this `company` runs; - where that\nis not known")
+	flags.StringVar(&s.Purpose, "purpose", "", "only robots that come for this `purpose`, such as\nai-training; - where that is not known")
 	flags.StringVar(&s.Period, "period", "", "only this `time`: today, 7d, 30d or 90d, against the\none before")
 	flags.BoolVar(&asCSV, "csv", false, "print the table as CSV")
 	flags.StringVar(&page, "html", "", "write the report to a `file`, as a page")
 	fixed := func(words ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	}
+	var purposes []string
+	for _, p := range crawler.Purposes() {
+		purposes = append(purposes, string(p))
+	}
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"site": c.completed(reportPath, "site"), "robot": c.completed(reportPath, "robot"),
 		"class": fixed("robot", "service", "app", "unstated", "browser", "trapped"), "period": fixed(compliance.Periods()...), "standing": fixed("verified", "unverified", "impostor", "-"),
+		"operator": c.completed(reportPath, "operator"), "purpose": fixed(append(purposes, "-")...),
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 	}

@@ -47,7 +47,7 @@ func TestEachAdviceHasItsReason(t *testing.T) {
 		l := NewLedger(Options{})
 		note(l, c.event, c.times)
 		r := l.Snapshot(start)
-		r.MarkUnreadDelays(func(string) bool { return c.unread })
+		r.MarkKnown(func(string) Known { return Known{ReadsNoDelay: c.unread} })
 		r.Advise()
 		got := r.Advice
 		if !c.advised {

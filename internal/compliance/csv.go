@@ -13,7 +13,7 @@ import (
 func (r *Report) WriteRobots(w io.Writer) error {
 	rows := [][]string{{"site", "robot", "class", "standing", "record", "requests", "disobedient", "refused", "observed", "obedience",
 		"allowed", "disallowed", "too_fast", "off_hours", "exempt", "impostor", "banned",
-		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule", "banned_until", "measured", "bytes", "seconds", "saved_bytes", "saved_seconds", "2xx", "3xx", "4xx", "5xx"}}
+		"first", "last", "robots_txt_fetches", "robots_txt_fetched", "robots_txt_version", "line", "rule", "banned_until", "measured", "bytes", "seconds", "saved_bytes", "saved_seconds", "2xx", "3xx", "4xx", "5xx", "operator", "purpose"}}
 	for _, s := range r.Sites {
 		for _, robot := range s.Robots {
 			row := []string{s.Site, robot.Robot, robot.Class, robot.Standing, robot.Record,
@@ -32,7 +32,7 @@ func (r *Report) WriteRobots(w io.Writer) error {
 			for _, class := range statusClasses {
 				row = append(row, number(robot.Statuses[class]))
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, robot.Operator, robot.Purpose))
 		}
 	}
 	return writeCSV(w, rows)

@@ -42,7 +42,7 @@ type PageOptions struct {
 	Zone *time.Location
 
 	// Self is the path at which a live page is served, empty for a page that is kept as a file. Robots are
-	// links to it then, with a query of site, robot, class and standing that says which
+	// links to it then, with a query of site, robot, class and standing, say, that says which
 	// [Selection] of the report is wanted. A file holds all itself.
 	Self string
 
@@ -111,6 +111,7 @@ type pageView struct {
 	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
 	Summary              summaryView
 	Periods              []periodView
+	Groups               []groupsView
 	Advice               []adviceView
 	Span                 string // what is selected of the time; empty: all of it
 	Sites                []siteView
@@ -193,6 +194,9 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		sites = robotsOf(sites)
 	}
 	p.Several = len(sites) > 1
+	if !p.Whole {
+		p.Groups = newGroups(r, chosen, self)
+	}
 	hidden := 0
 	ids := make(map[string]bool)
 	for i := range sites {

@@ -23,7 +23,7 @@ func robotLinks(t *testing.T, page string) []Selection {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Selection{q.Get("site"), q.Get("robot"), q.Get("class"), q.Get("standing"), q.Get("period")})
+		all = append(all, Selection{q.Get("site"), q.Get("robot"), q.Get("class"), q.Get("standing"), q.Get("operator"), q.Get("purpose"), q.Get("period")})
 	}
 	return all
 }

@@ -57,7 +57,7 @@ func TestPageOfAWeek(t *testing.T) {
 			broken++
 		}
 	}
-	if want := 13 * len(r.Sites[0].Robots); cells != want {
+	if want := 14 * len(r.Sites[0].Robots); cells != want {
 		t.Errorf("cells of the table: got %d, want %d", cells, want)
 	}
 	if broken != 4 {
@@ -111,7 +111,7 @@ func TestARobotThatReadAnOlderTextIsToldApart(t *testing.T) {
 		note(l, e, 1)
 		e.RobotsTxt, e.Version = false, "two"
 		note(l, e, 1)
-		if got := strings.Contains(page(t, l.Snapshot(start), PageOptions{}), "an older text"); got != want {
+		if got := strings.Contains(page(t, l.Snapshot(start), PageOptions{}), `class="older"`); got != want {
 			t.Errorf("read %q, and two is in force: got %v, want %v", version, got, want)
 		}
 	}

@@ -23,6 +23,11 @@ type Report struct {
 
 	Total Tally `json:"total"`
 
+	// Operators and Purposes are the sums by who runs the robots and by what they come for, those that took
+	// most of the back end first. MarkKnown fills them in.
+	Operators []Group `json:"operators,omitempty"`
+	Purposes  []Group `json:"purposes,omitempty"`
+
 	// Sites are those on which most was disobedient first.
 	Sites []Site `json:"sites"`
 }
@@ -92,10 +97,13 @@ type Robot struct {
 	// Record is the User-agent value of the record that bound it last.
 	Record string `json:"record,omitempty"`
 
-	// UnreadDelay says that it came too fast, and that its operator says that it reads no
-	// Crawl-delay: see unpaced. MarkUnreadDelays fills it in.
-	UnreadDelay  bool `json:"unread_delay,omitempty"`
-	readsNoDelay bool // whether it came too fast or not
+	// Operator is who runs the robots of this name, and Purpose what they come for; empty where that is not
+	// known. UnreadDelay says that it came too fast, and that its operator says that it reads no
+	// Crawl-delay: see unpaced. MarkKnown fills them in.
+	Operator     string `json:"operator,omitempty"`
+	Purpose      string `json:"purpose,omitempty"`
+	UnreadDelay  bool   `json:"unread_delay,omitempty"`
+	readsNoDelay bool   // whether it came too fast or not
 
 	// BannedUntil is when the last ban of it ends, zero where none is in force. BannedAddresses are those
 	// from which it is banned; none if it is banned wherever it comes from. MarkBans fills them in.

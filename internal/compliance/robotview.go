@@ -16,6 +16,8 @@ type robotView struct {
 	Spark     template.HTML
 	Counts    template.HTML // a cell for each verdict against the rules
 	Cost      template.HTML // empty: not known
+	Operator  string        // empty: not known
+	Purpose   string
 	Worst     template.HTML // empty: it broke no line
 	Fetched   template.HTML // empty: never
 	Older     bool          // what it fetched last is not the text in force
@@ -30,10 +32,7 @@ func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) r
 		Obedience: percent(r.Obedience), Kept: decimal(100 * r.Obedience),
 		Spark: newSpark(r.Hours, now), Counts: newCells(&r.Tally),
 		Fetched: newStamp(r.Fetched, now), Last: newStamp(r.Last, now),
-		Older: older(r, s),
-	}
-	if r.Measured > 0 {
-		v.Cost = template.HTML(`<data value="` + number(r.Bytes) + `">` + byteText(r.Bytes) + `</data> <span class="soft">` + timeText(r.Seconds) + `</span>`)
+		Older: older(r, s), Cost: newCost(&r.Cost), Operator: visible(r.Operator), Purpose: visible(r.Purpose),
 	}
 	if len(r.Lines) > 0 {
 		v.Worst = newRule(r.Lines[0].Line, r.Lines[0].Rule, from)
@@ -43,7 +42,7 @@ func newRobot(r *Robot, s *Site, target string, from *textView, now time.Time) r
 
 // size returns about how many bytes of the page the row takes.
 func (v *robotView) size() int {
-	return 600 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Cost) + len(v.Worst) + len(v.Requests.HTML)
+	return 700 + len(v.Name) + len(v.Spark) + len(v.Counts) + len(v.Cost) + len(v.Worst) + len(v.Requests.HTML)
 }
 
 // older reports whether what a robot read last is not the text in force.
@@ -57,6 +56,8 @@ type wholeView struct {
 	Ban            template.HTML // empty: none is in force
 	Record         string
 	Class          string
+	Operator       string // empty: not known
+	Purpose        string
 	First, Last    template.HTML
 	Fetches        numberView
 	Fetched        template.HTML // empty: never
@@ -69,6 +70,7 @@ func newWhole(s *Site, now time.Time) *wholeView {
 	r := &s.Robots[0]
 	return &wholeView{
 		Name: newName(r, ""), Ban: newBan(r, now), Record: visible(r.Record), Class: visible(r.Class),
+		Operator: visible(r.Operator), Purpose: visible(r.Purpose),
 		First: newStamp(r.First, now), Last: newStamp(r.Last, now),
 		Fetches: newNumber(r.Fetches), Fetched: newStamp(r.Fetched, now), FetchedVersion: visible(r.FetchedVersion),
 		Older: older(r, s),

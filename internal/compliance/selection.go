@@ -17,18 +17,23 @@ const None = "-"
 type Selection struct {
 	Site, Robot, Class, Standing string
 
+	// Operator and Purpose are those of the robots of a name: see [Report.MarkKnown].
+	Operator, Purpose string
+
 	// Period is today, 7d, 30d or 90d; empty for all that the ledger holds.
 	Period string
 }
 
 // fields are the fields by the names that they have in a query.
-func (q Selection) fields() [5]struct{ name, value string } {
+func (q Selection) fields() [7]struct{ name, value string } {
 	return [...]struct{ name, value string }{
-		{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing}, {"period", q.Period},
+		{"site", q.Site}, {"robot", q.Robot}, {"class", q.Class}, {"standing", q.Standing},
+		{"operator", q.Operator}, {"purpose", q.Purpose}, {"period", q.Period},
 	}
 }
 
-// Values returns the selection as a query: site, robot, class, standing and period, those that are not empty.
+// Values returns the selection as a query: site, robot, class, standing, operator, purpose and period, those that
+// are not empty.
 func (q Selection) Values() url.Values {
 	values := make(url.Values)
 	for _, f := range q.fields() {
@@ -77,19 +82,8 @@ func fits(wanted, word string, most int) bool {
 }
 
 func (q Selection) takes(r *Robot) bool {
-	return fits(q.Robot, r.Robot, maxRobot) && fits(q.Class, r.Class, maxShort) && fits(q.Standing, r.Standing, maxShort)
-}
-
-// MarkUnreadDelays marks the robots that came too fast and of which readsNone says, by their name, that
-// they read no Crawl-delay.
-func (r *Report) MarkUnreadDelays(readsNone func(robot string) bool) {
-	for i := range r.Sites {
-		for k := range r.Sites[i].Robots {
-			robot := &r.Sites[i].Robots[k]
-			robot.readsNoDelay = readsNone(robot.Robot)
-			robot.UnreadDelay = robot.readsNoDelay && robot.Of(TooFast).Requests > 0
-		}
-	}
+	return fits(q.Robot, r.Robot, maxRobot) && fits(q.Class, r.Class, maxShort) && fits(q.Standing, r.Standing, maxShort) &&
+		fits(q.Operator, r.Operator, maxShort) && fits(q.Purpose, r.Purpose, maxShort)
 }
 
 // Select returns the part of the report that fits, with the sums of what there is of it. Sites of which
@@ -106,6 +100,7 @@ func (r *Report) Select(q Selection) *Report {
 		part.within(span, before)
 	}
 	part.sum()
+	part.group()
 	return part
 }
 

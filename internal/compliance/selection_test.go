@@ -128,7 +128,7 @@ func TestARobotThatReadsNoDelayIsMarkedWhereItCameTooFast(t *testing.T) {
 	}
 	note(l, disallowed("lycos"), 3)
 	r := l.Snapshot(start)
-	r.MarkUnreadDelays(func(robot string) bool { return robot != "webcrawler" })
+	r.MarkKnown(func(robot string) Known { return Known{ReadsNoDelay: robot != "webcrawler"} })
 	for _, robot := range r.Sites[0].Robots {
 		if want := robot.Robot == "figtree"; robot.UnreadDelay != want {
 			t.Errorf("%s: got %t, want %t", robot.Robot, robot.UnreadDelay, want)

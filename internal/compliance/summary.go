@@ -122,7 +122,6 @@ func newSummary(t *Tally, sites ...Site) summaryView {
 // several sites counts once, by all that it did. Those without a row of their own are not counted, but
 // others says that there were some.
 func obedient(sites []Site) (groups [3]uint64, others bool) {
-	type who struct{ robot, class, standing string }
 	sums := make(map[who]Tally)
 	for i := range sites {
 		for j := range sites[i].Robots {
@@ -131,10 +130,10 @@ func obedient(sites []Site) (groups [3]uint64, others bool) {
 				others = true
 				continue
 			}
-			t := sums[who{r.Robot, r.Class, r.Standing}]
+			t := sums[r.who()]
 			t.Requests += r.Requests - r.Of(Banned).Requests
 			t.Disobedient += r.Disobedient
-			sums[who{r.Robot, r.Class, r.Standing}] = t
+			sums[r.who()] = t
 		}
 	}
 	for _, t := range sums {

@@ -166,6 +166,12 @@ func (v *Verdict) Event() compliance.Event {
 	}
 }
 
+// KnownRobot returns what the catalogue knows of the robots of a name, which anybody can claim.
+func KnownRobot(name string) compliance.Known {
+	c, _ := crawler.Named(name)
+	return compliance.Known{Operator: c.Operator, Purpose: string(c.Purpose), ReadsNoDelay: c.CrawlDelay == crawler.No}
+}
+
 // Explain appends the text of a refusal that is sent now, for the person behind the robot.
 func (v *Verdict) Explain(dst []byte, now time.Time) []byte {
 	b := page(dst)
