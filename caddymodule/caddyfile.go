@@ -26,13 +26,20 @@ func init() {
 	// Before redir, the first of the directives that answer or rewrite: what is judged is what
 	// the client asked for.
 	httpcaddyfile.RegisterDirectiveOrder("robots", httpcaddyfile.Before, "redir")
+	for _, o := range options {
+		optionNames = append(optionNames, o.name)
+	}
+	slices.Sort(optionNames)
 }
+
+// optionNames are the names of all options of the directive, in order.
+var optionNames []string
 
 func parseCaddyfile(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if helper.Next() && helper.NextArg() {
 		if path := helper.Val(); strings.HasPrefix(path, "/") && (strings.HasSuffix(path, ".txt") || isFile(path)) {
 			return nil, helper.Errf("robots %s: that is a matcher, so only requests for the path %[1]s would be judged; "+
-				"for the rules in that file write robots { source file %[1]s }", path)
+				"for the rules in that file write source file %[1]s in the block of robots", path)
 		}
 	}
 	return newRoute(helper, new(Handler))
@@ -131,7 +138,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func parseBlock(d *caddyfile.Dispenser, repeatable []string, parse func(option string) error) error {
 	d.Next()
 	if directive := d.Val(); d.NextArg() {
-		return d.Errf("%s takes no argument, but %q stands there; options go into a block: %[1]s { ... }", directive, d.Val())
+		return d.Errf("%s takes no argument, but %q follows it; options go into a block, each on a line of its own between %[1]s { and }", directive, d.Val())
 	}
 	seen := make(map[string]int) // option -> line
 	for d.NextBlock(0) {
@@ -196,21 +203,7 @@ func unknownOption(d *caddyfile.Dispenser, name string) error {
 	if example, ok := globalOptions[name]; ok {
 		return d.Errf("%s is set once for all sites: move it to the global options at the top of the Caddyfile, as\n\n{\n\trobots {\n\t\t%s\n\t}\n}\n\nand remove it here", name, example)
 	}
-	names := make([]string, len(options))
-	for i, o := range options {
-		names[i] = o.name
-	}
-	slices.Sort(names)
-	return unrecognized(d, "robots", name, names...)
-}
-
-// unrecognized is the error for an option that is none of these of a directive.
-func unrecognized(d *caddyfile.Dispenser, directive, name string, options ...string) error {
-	list := "the options are "
-	if meant := robotsrules.Meant(name, options); meant != "" {
-		list = "did you mean " + meant + "? The options are "
-	}
-	return d.Errf("unrecognized %s option %q; %s%s", directive, name, list, strings.Join(options, ", "))
+	return unrecognized(d, "robots", name, optionNames...)
 }
 
 // flag is an option without a value.
@@ -292,7 +285,7 @@ func parseSource(h *Handler, d *caddyfile.Dispenser) error {
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		switch {
 		case d.Val() != "only_disallow_all":
-			return d.WrapErr(fmt.Errorf("source %s: %w", kind, robotsrules.UnknownWord(d.Val(), "only_disallow_all")))
+			return unrecognized(d, "source", d.Val(), "only_disallow_all")
 		case d.CountRemainingArgs() > 0:
 			return d.Err("only_disallow_all takes no value")
 		}
