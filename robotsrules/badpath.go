@@ -32,7 +32,7 @@ func (p *parser) checkPattern(l *line) {
 		return
 	}
 	can := canMatch(l.value, stars)
-	if can && isPlainPath(l.value) && !strings.HasPrefix(l.value, "/var/www/") && !strings.HasPrefix(l.value, "/home/") {
+	if can && l.traits&oddPathTrait == 0 && !strings.HasPrefix(l.value, "/var/www/") && !strings.HasPrefix(l.value, "/home/") {
 		return
 	}
 	d := detail{field: l.field.String(), text: l.value}
@@ -56,16 +56,6 @@ func (p *parser) checkPattern(l *line) {
 			return
 		}
 	}
-}
-
-// isPlainPath reports whether a path has none of the bytes that a mistake needs.
-func isPlainPath(path string) bool {
-	for i := range len(path) {
-		if c := path[i]; c <= ' ' || c > '~' || strings.IndexByte(`\[({+,;|`, c) >= 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // severalPaths finds "/a /b" and "/a, /b". The fix has a line for each.

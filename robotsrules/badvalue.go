@@ -20,22 +20,39 @@ var (
 		"answer /robots.txt with the rules, or with 404 where there are none")
 )
 
-// suspicious are the bytes without which nothing is wrong with a value in the ways of this file.
-var suspicious = func() (t [256]bool) {
+// traits say which kinds of bytes a value has any of, so that one look at it is enough.
+type traits uint8
+
+const (
+	colonTrait      traits = 1 << iota
+	suspiciousTrait        // without which nothing is wrong with a value in the ways of this file
+	oddPathTrait           // without which nothing is wrong with a path, as far as its bytes show
+)
+
+var traitOf = func() (t [256]traits) {
+	t[':'] = colonTrait
 	for c := range t {
-		t[c] = c <= ' ' || c >= 0x7F || c == '<' || c == '{' || c == '%'
+		if c <= ' ' || c >= 0x7F || strings.IndexByte("<{%", byte(c)) >= 0 {
+			t[c] |= suspiciousTrait
+		}
+		if c <= ' ' || c >= 0x7F || strings.IndexByte(`\[({+,;|`, byte(c)) >= 0 {
+			t[c] |= oddPathTrait
+		}
 	}
 	return t
 }()
 
+func traitsOf(value string) (all traits) {
+	for i := range len(value) {
+		all |= traitOf[value[i]]
+	}
+	return all
+}
+
 // checkValue tells what is wrong with a name, a path or a link, whichever it is. What only a path or
 // a link has is told where it is read.
 func (p *parser) checkValue(l *line) {
-	i := 0
-	for i < len(l.value) && !suspicious[l.value[i]] {
-		i++
-	}
-	if i == len(l.value) || l.told {
+	if l.traits&suspiciousTrait == 0 || l.told {
 		return
 	}
 	d := detail{field: l.field.String(), text: l.value}
@@ -66,8 +83,11 @@ func (p *parser) checkValue(l *line) {
 // checkHash tells of a # within a path, which is read as the beginning of a comment. raw is the line
 // as it is in the file.
 func (p *parser) checkHash(l *line, raw string) {
+	if len(raw) == len(l.text) || l.told || l.field != allow && l.field != disallow && l.field != noindex {
+		return
+	}
 	at := strings.IndexByte(raw, '#')
-	if at <= 0 || l.told || l.field != allow && l.field != disallow && l.field != noindex {
+	if at <= 0 {
 		return
 	}
 	before, after := raw[at-1], strings.TrimLeft(raw[at+1:], "#")

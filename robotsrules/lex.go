@@ -117,10 +117,11 @@ type line struct {
 	field  field
 	name   string // as written
 	value  string
-	typo   bool // name is a known misspelling
-	colon  bool // a colon follows name
-	told   bool // what is wrong with the value is told already
-	more   bool // what was to be lines of its own stands in the value
+	traits traits // of the value of a known field
+	typo   bool   // name is a known misspelling
+	colon  bool   // a colon follows name
+	told   bool   // what is wrong with the value is told already
+	more   bool   // what was to be lines of its own stands in the value
 }
 
 // secondField returns where in a value another field begins that we know, -1 for nowhere: behind

@@ -65,8 +65,10 @@ func (p *parser) read(number int, raw string) {
 		return
 	}
 	text := withoutComment(raw)
-	if name, _, found := strings.Cut(text, ":"); found && len(text) < len(raw) && strings.EqualFold(trim(name), comment.String()) {
-		text = trim(raw) // up to the end of the line, a # with it (the 1996 proposal 2.0.0)
+	if len(text) < len(raw) {
+		if name, _, found := strings.Cut(text, ":"); found && strings.EqualFold(trim(name), comment.String()) {
+			text = trim(raw) // up to the end of the line, a # with it (the 1996 proposal 2.0.0)
+		}
 	}
 	if text == "" {
 		if len(trim(raw)) == 0 {
@@ -79,6 +81,9 @@ func (p *parser) read(number int, raw string) {
 		p.toldOfNoField(number, text)
 		return
 	}
+	if l.field != unknownField {
+		l.traits = traitsOf(l.value)
+	}
 	switch {
 	case l.wrongColon():
 		l.told, l.more = true, true
@@ -88,9 +93,11 @@ func (p *parser) read(number int, raw string) {
 	case l.typo:
 		p.report(number, findTypo, detail{field: l.field.String(), text: l.name, fix: l.value})
 	}
-	if second := secondField(l.value); l.field != unknownField && l.field != comment && second >= 0 {
-		l.told, l.more = true, true
-		p.report(number, findSecondField, detail{text: text, fix: visible(withoutMarkup(firstField(l.value[second:])))})
+	if l.traits&colonTrait != 0 && l.field != comment {
+		if second := secondField(l.value); second >= 0 {
+			l.told, l.more = true, true
+			p.report(number, findSecondField, detail{text: text, fix: visible(withoutMarkup(firstField(l.value[second:])))})
+		}
 	}
 	if l.field != unknownField {
 		p.known = true

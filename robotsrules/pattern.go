@@ -31,6 +31,10 @@ func compilePattern(p string, r reading) pattern {
 	}
 	// Only the last byte can be the end of the match (RFC 9309, section 2.2.3).
 	body, anchor := strings.CutSuffix(p, "$")
+	if !anchor && strings.IndexByte(p, '*') < 0 { // as most are
+		text := canonical(p)
+		return pattern{index.Pattern{Literal: text}, len(text)}
+	}
 	text := withStars(body)
 	c := pattern{index.Split(text, anchor), len(text)}
 	if anchor {

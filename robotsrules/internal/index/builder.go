@@ -27,8 +27,8 @@ type Builder struct {
 	index   Index
 	entries []entry // of the trees that are not made yet
 	added   int     // where those since the last tree begin
-	// sides are the entries and room to sort them in: they go to and fro.
-	sides    [2][]entry
+	// sides are the numbers of entries, and room to sort them in: they go to and fro.
+	sides    [2][]uint32
 	branches []branch // the first one is that of node number base
 	base     int
 	label    []byte
@@ -91,7 +91,12 @@ func (b *Builder) Index() Index {
 
 // makeTrees makes the trees of the entries.
 func (b *Builder) makeTrees() {
-	b.sides = [2][]entry{b.entries, slices.Grow(b.sides[1][:0], len(b.entries))[:len(b.entries)]}
+	for i := range b.sides {
+		b.sides[i] = slices.Grow(b.sides[i][:0], len(b.entries))[:len(b.entries)]
+	}
+	for i := range b.sides[0] {
+		b.sides[0][i] = uint32(i)
+	}
 	for range b.branches {
 		b.addNode(0, 0)
 	}
@@ -113,15 +118,15 @@ func (b *Builder) addNode(head byte, set uint32) {
 // common. The keys that go on make a branch for each next byte.
 func (b *Builder) grow(n int) {
 	br := b.branches[n]
-	entries := b.sides[br.side][br.from:br.to]
-	end := common(entries, int(br.depth))
+	ids := b.sides[br.side][br.from:br.to]
+	end := b.common(ids, int(br.depth))
 	nd, wilds := &b.index.nodes[b.base+n], len(b.index.wilds)
 	nd.label = uint32(len(b.label))
 	nd.child = uint32(len(b.index.nodes))
-	b.label = append(b.label, entries[0].Literal[br.depth:end]...)
+	b.label = append(b.label, b.entries[ids[0]].Literal[br.depth:end]...)
 	var next [256 / 64]uint64 // a bit for each next byte
-	for i := range entries {
-		e := &entries[i]
+	for _, id := range ids {
+		e := &b.entries[id]
 		if len(e.Literal) == end {
 			b.endAt(nd, e)
 			continue
@@ -140,11 +145,11 @@ func (b *Builder) grow(n int) {
 }
 
 // common returns how far the keys of the entries are equal. Up to depth they are.
-func common(entries []entry, depth int) int {
-	first := entries[0].Literal
+func (b *Builder) common(ids []uint32, depth int) int {
+	first := b.entries[ids[0]].Literal
 	end := len(first)
-	for i := range entries[1:] {
-		key := entries[1+i].Literal
+	for _, id := range ids[1:] {
+		key := b.entries[id].Literal
 		if len(key) >= end && key[depth:end] == first[depth:end] {
 			continue
 		}
@@ -186,10 +191,10 @@ func (b *Builder) split(n, depth int, bytes [256 / 64]uint64) {
 		}
 	}
 	sorted := b.sides[1-br.side]
-	for _, e := range b.sides[br.side][br.from:br.to] {
-		if len(e.Literal) > depth {
-			c := e.Literal[depth]
-			sorted[b.place[c]] = e
+	for _, id := range b.sides[br.side][br.from:br.to] {
+		if key := b.entries[id].Literal; len(key) > depth {
+			c := key[depth]
+			sorted[b.place[c]] = id
 			b.place[c]++
 		}
 	}
