@@ -1,8 +1,10 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -81,8 +83,9 @@ type App struct {
 		err  error
 	}
 
-	mu       sync.Mutex // guards what follows
-	handlers []*siteIndex
+	mu       sync.Mutex               // guards what follows
+	handlers map[*siteIndex]int       // by when they were added
+	added    int                      // how many ever were
 	provers  map[string]*proof.Prover // by what they verify, in JSON
 	servers  map[*caddyhttp.Server]*serverSites
 }
@@ -180,11 +183,15 @@ func activeApp() *App {
 func (a *App) add(s *siteIndex) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.handlers = append(a.handlers, s)
+	if a.handlers == nil {
+		a.handlers = make(map[*siteIndex]int)
+	}
+	a.added++
+	a.handlers[s] = a.added
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.handlers = slices.DeleteFunc(a.handlers, func(other *siteIndex) bool { return other == s })
+		delete(a.handlers, s)
 	}
 }
 
@@ -192,9 +199,7 @@ func (a *App) add(s *siteIndex) (remove func()) {
 func (a *App) all() []*siteIndex {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	handlers := slices.Clone(a.handlers)
-	slices.Reverse(handlers)
-	return handlers
+	return slices.SortedFunc(maps.Keys(a.handlers), func(s, t *siteIndex) int { return cmp.Compare(a.handlers[t], a.handlers[s]) })
 }
 
 const (
