@@ -638,6 +638,33 @@ func TestOrdinaryRequestsAllocateNothing(t *testing.T) {
 	}
 }
 
+// A refusal allocates what lives as long as the request: what the log is told, and what Caddy keeps of that.
+func TestARefusalAllocatesLittle(t *testing.T) {
+	const text = "User-agent: GPTBot\nDisallow: /private/\n\nUser-agent: *\nCrawl-delay: 86400\n"
+	th := newTestHandler(t, text, &Handler{})
+	for agent, status := range map[string]int{gptBot: 403, ccBot: 429} {
+		th.ask("GET", "/private/page", agent)
+		r, w := newRequest("GET", "/private/page", agent), &discard{header: make(http.Header)}
+		if got := th.do(r).Code; got != status {
+			t.Fatalf("%s: got %d, want %d", agent, got, status)
+		}
+		vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+		refuse := func() {
+			delete(vars, marksKey) // a new request each time
+			clear(w.header)
+			if err := th.ServeHTTP(w, r, page); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 * perSecond {
+			refuse() // the log has enough of them
+		}
+		if got := testing.AllocsPerRun(200, refuse); got > 6 {
+			t.Errorf("%d: %v allocations, want 6 at most", status, got)
+		}
+	}
+}
+
 func TestAFloodOfUserAgentsStopsNobody(t *testing.T) {
 	th := newTestHandler(t, "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", &Handler{})
 	th.ask("GET", "/", ccBot)

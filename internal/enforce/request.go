@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -115,9 +116,13 @@ func (r *Request) OtherTargets() (all []string) {
 		return nil
 	}
 	add := func(target string) {
-		if target != r.Target && !slices.Contains(all, target) {
-			all = append(all, target)
+		if target == r.Target || slices.Contains(all, target) {
+			return
 		}
+		if all == nil {
+			all = make([]string, 0, 4)
+		}
+		all = append(all, target)
 	}
 	path := resolve(r.Path, foldSlashes)
 	add(r.encoded(path))
@@ -127,11 +132,13 @@ func (r *Request) OtherTargets() (all []string) {
 	}
 	// A server that resolves a URL before it decodes it folds no slashes (RFC 3986, section 5.2.4).
 	byURL := func(path string) {
-		path = resolve(dotsAndHashes.Replace(path), keepSlashes)
+		path = resolve(decodeDots(path), keepSlashes)
 		add(r.withQuery(path))
 		if decoded, err := url.PathUnescape(path); err == nil {
 			add(r.encoded(decoded))
-			add(r.encoded(resolve(decoded, foldSlashes)))
+			if decoded != r.Path { // whose reading is there
+				add(r.encoded(resolve(decoded, foldSlashes)))
+			}
 		}
 	}
 	path, _, _ = strings.Cut(r.Target, "?")
@@ -154,8 +161,15 @@ func behindHost(path string) (behind string, ok bool) {
 	return "/" + behind, true
 }
 
-// dotsAndHashes decodes dots, which are the same as encoded ones to whoever resolves a URL
+// decodeDots decodes dots, which are the same as encoded ones to whoever resolves a URL
 // (RFC 3986, section 6.2.2.2), and encodes a "#", which begins no fragment on a request line.
+func decodeDots(path string) string {
+	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, '#') < 0 {
+		return path // without an allocation
+	}
+	return dotsAndHashes.Replace(path)
+}
+
 var dotsAndHashes = strings.NewReplacer("%2e", ".", "%2E", ".", "#", "%23")
 
 // encoded returns the target of a decoded path, in which every byte stands for itself.
@@ -214,21 +228,24 @@ const (
 // where slashes are folded. A path that ends in such a segment names a folder and keeps a slash
 // at its end.
 func resolve(path string, fold slashes) string {
-	var kept []string
+	var buffer [256]byte // most paths are shorter, and cost one allocation
+	kept := buffer[:0]   // each segment behind its slash
 	folder := false
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		folder = true
 		switch {
 		case segment == "..":
-			kept = kept[:max(len(kept)-1, 0)]
+			kept = kept[:max(bytes.LastIndexByte(kept, '/'), 0)]
 		case segment == "." || segment == "" && bool(fold):
 		default:
-			kept, folder = append(kept, segment), false
+			kept, folder = append(append(kept, '/'), segment...), false
 		}
 	}
-	resolved := "/" + strings.Join(kept, "/")
-	if folder && len(kept) > 0 {
-		resolved += "/"
+	if folder || len(kept) == 0 {
+		kept = append(kept, '/')
 	}
-	return resolved
+	if string(kept) == path {
+		return path
+	}
+	return string(kept)
 }

@@ -23,7 +23,7 @@ func (r *Request) IsSpelledBy(rule *robotsrules.Rule) bool {
 // order: encoded slashes, empty segments, "." and "..". A dot may be encoded (RFC 3986, section
 // 6.2.2.2).
 func oddForms(path string) (odd []string) {
-	path, _, _ = strings.Cut(dotsAndHashes.Replace(path), "?") // there is no "#"
+	path, _, _ = strings.Cut(decodeDots(path), "?") // there is no "#"
 	for first := true; ; first = false {
 		end, length := nextSlash(path)
 		segment := path[:end]
