@@ -279,7 +279,7 @@ func TestFuzzTargetsAreAccountedFor(t *testing.T) {
 }
 
 // provenDocs are documents that name, for what they promise, the tests that show it.
-var provenDocs = []string{"SECURITY.md", "docs/faults.md"}
+var provenDocs = []string{"docs/threat-model.md", "docs/faults.md"}
 
 func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 	tests := declaredTests(t)

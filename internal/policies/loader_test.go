@@ -195,7 +195,7 @@ func TestTooLittleMemoryForTheNamedHostsIsTold(t *testing.T) {
 	}
 }
 
-// The bounds that SECURITY.md states, under a flood.
+// The bounds that docs/threat-model.md states, under a flood.
 func TestAFloodOfHostsIsBoundedAndKeepsTheKnownOnes(t *testing.T) {
 	const flood, most = 50_000, 16 << 20
 	ts := newTestSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
