@@ -48,7 +48,7 @@ type Loader struct {
 
 	mu     sync.RWMutex         // guards sites; who changes them holds hosts.mu too
 	sites  map[string]*Site     // by host
-	latest atomic.Pointer[Site] // that was looked up last: most servers have few hosts
+	only   atomic.Pointer[Site] // the one that was looked up while there was no other: most servers have one host
 	closed bool                 // guarded by hosts.mu
 	origin atomic.Pointer[Origin]
 	wants  atomic.Int64 // how much there is to learn from requests: the server, and a visitor for each site that wants one
@@ -193,14 +193,14 @@ func (l *Loader) look(s *Site, now time.Time) *Policy {
 
 // held returns the site of a host, nil if there is none.
 func (l *Loader) held(host string) *Site {
-	if s := l.latest.Load(); s != nil && s.host == host && !s.gone.Load() {
+	if s := l.only.Load(); s != nil && s.host == host && !s.gone.Load() {
 		return s
 	}
 	l.mu.RLock()
-	s := l.sites[host]
+	s, alone := l.sites[host], len(l.sites) == 1
 	l.mu.RUnlock()
-	if s != nil {
-		l.latest.Store(s)
+	if s != nil && alone { // among many, each request would write here, and the cores wait for each other
+		l.only.Store(s)
 	}
 	return s
 }
