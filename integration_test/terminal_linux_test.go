@@ -76,6 +76,9 @@ func TestReplayShowsItsProgressOnATerminal(t *testing.T) {
 			t.Errorf("the terminal does not show %q: %q", text, tail(shown, 500))
 		}
 	}
+	if strings.Contains(shown, "GB/s") || strings.Contains(shown, "TB/s") {
+		t.Errorf("it shows a rate that no disk has: %.300q", shown)
+	}
 	if strings.Contains(printed, "reading") || !strings.HasPrefix(printed, "200,000 requests") {
 		t.Errorf("printed: got %.300q, want the tables alone", printed)
 	}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -61,6 +62,17 @@ func (p *parser) parse(line []byte, r *Record) error {
 	return p.common(line, r)
 }
 
+// otherFormat says what is wrong with a line that is in no format, where that is known.
+func otherFormat(line []byte) error {
+	switch {
+	case bytes.Contains(line, []byte("\t"+accessLogger)):
+		return errConsole
+	case bytes.Contains(line, []byte(`{"level":"`)):
+		return errPrefix
+	}
+	return errFormat
+}
+
 // Problem is a line that could not be read.
 type Problem struct {
 	File    string
@@ -74,9 +86,17 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Reason, p.Excerpt)
 }
 
+// Reasons of a [Problem] that something can be done about.
+const (
+	ReasonConsole = `the "format console" of Caddy, which is for terminals`
+	ReasonPrefix  = "something stands before Caddy's JSON, as of systemd's journal or Docker"
+)
+
 // What can be wrong with a line.
 var (
 	errFormat    = errors.New("neither Caddy's JSON nor the Common or Combined Log Format")
+	errConsole   = errors.New(ReasonConsole)
+	errPrefix    = errors.New(ReasonPrefix)
 	errJSON      = errors.New("not well-formed JSON")
 	errNoTime    = errors.New(`no time: it is looked for in the field "ts"`)
 	errTime      = errors.New("the time is not between 1990 and 2199, or not in a time_format that Caddy has a name for")
@@ -107,6 +127,9 @@ func (t *tally) add(file string, line int64, text []byte, err error) {
 	}
 	t.unreadable++
 	if len(t.problems) < maxProblems {
+		if err == errFormat {
+			err = otherFormat(text)
+		}
 		t.problems = append(t.problems, Problem{file, line, err.Error(), excerpt(text)})
 	}
 }

@@ -37,12 +37,13 @@ func replayCommand() *cobra.Command {
 		Long: `
 Reads access logs and judges every request as the robots directive would have,
 with the time taken from the log: what is disallowed, what comes too fast, what
-comes off hours. It prints a table of the robots, and then what would have been
-refused that does not call itself a robot, which is what an owner fears most.
+comes off hours. It prints what would be refused that does not call itself a
+robot, which is what an owner fears most, and then a table of the robots of each
+site.
 
 Logs are Caddy's own (JSON), or in the Common or Combined Log Format, also
 compressed with gzip or zstd. Several, such as rotated ones, are read in the
-order of time.
+order of time. Caddy writes none unless the block of the site has log.
 
 A time is a date (2026-11-01), a date with a time (2026-11-01T12:00:00Z), or how
 long ago (7d, 12h); where it states no zone it is local time, as are those that
@@ -85,6 +86,9 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 	}
 	log, err := accesslog.Open(args, o)
 	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			cmd.PrintErr(writeLog)
+		}
 		return err
 	}
 	defer log.Close()
@@ -98,6 +102,9 @@ func (f *replayFlags) run(cmd *cobra.Command, out *bufio.Writer, args []string) 
 	r := newReplay(rules, place, f.wholeAddresses, f.wholeQueries)
 	r.run(log, newProgress(cmd.ErrOrStderr()))
 	printTrouble(cmd.ErrOrStderr(), log)
+	if f.since+f.until == "" {
+		advise(cmd.ErrOrStderr(), log, &r.counts)
+	}
 	if r.counts.Requests == 0 && (r.counts.Unreadable > 0 && f.since+f.until == "" || log.Err() != nil) {
 		return errors.New("not one request could be read; name a log of Caddy (JSON), or in the Common or Combined Log Format")
 	}

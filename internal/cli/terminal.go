@@ -56,7 +56,8 @@ func (p *progress) show(done, total int64) {
 			progressbar.OptionSetWriter(p.w), progressbar.OptionShowBytes(true), progressbar.OptionShowCount(), progressbar.OptionSetWidth(24),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetDescription("reading"), progressbar.OptionSetPredictTime(true))
-		return // it knows no rate yet
+		p.bar.StartWithoutRender() // so that the first rate has a time to go by
+		return
 	}
 	_ = p.bar.Set64(done) // a terminal that is gone is no reason to stop
 }
