@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -80,6 +82,7 @@ func checkPurpose(word string) error {
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
 	report.MarkKnown(enforce.KnownRobot)
+	report.MarkHosts(p.hosts(), metrics.MatchesHost, meantRobot)
 	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
 	for i := range report.Sites {
@@ -169,6 +172,51 @@ func (a *App) bansInForce(now time.Time) (bans []compliance.Ban) {
 	}
 	return bans
 }
+
+// hosts returns how the robots.txt of each host is that is shown.
+func (p *reporter) hosts() (hosts []compliance.Host) {
+	if p.app == nil {
+		return nil
+	}
+	for _, st := range distinct(p.app.hosts()) {
+		if p.shows != nil && st.Host != "" && !p.shows(st.Host) {
+			continue
+		}
+		rec := st.policies.Record(&st.State, p.now())
+		host := compliance.Host{
+			Host: rec.Host, Status: rec.Status, Holds: rec.Holds, Since: rec.Since, Loaded: rec.Loaded,
+			Errors: rec.Errors, Warnings: rec.Warnings, Failure: rec.Failure, Source: st.policies.Stated(rec.Failure),
+		}
+		if st.Policy != nil {
+			host.Unknown = unknownRecords(st.Policy.Rules.File)
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// unknownRecords returns the records that name robots which nobody knows.
+func unknownRecords(f *robotsrules.File) (unknown []compliance.UnknownRecord) {
+	for _, group := range f.Groups {
+		for _, token := range group.Tokens {
+			if _, known := crawler.Named(token.Value); !known && token.Value != "*" && crawler.TokenAdvice(token.Value).Code == "" {
+				unknown = append(unknown, compliance.UnknownRecord{Token: token.Value, Line: token.Line})
+			}
+		}
+	}
+	return unknown
+}
+
+// meantRobot returns the robot of the catalogue whose name is much like this one; "" for none.
+func meantRobot(name string) string { return robotsrules.Closest(name, catalogueTokens(), 2) }
+
+// catalogueTokens returns what the robots of the catalogue are called.
+var catalogueTokens = sync.OnceValue(func() (tokens []string) {
+	for _, c := range crawler.Catalogue() {
+		tokens = append(tokens, c.Tokens...)
+	}
+	return tokens
+})
 
 // texts returns the robots.txt in force of all handlers, by version.
 func (a *App) texts() map[string]string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
 // newReportPage provisions p, and has it tell the time of the handler's clock.
@@ -126,6 +128,33 @@ func TestAPartOfTheReport(t *testing.T) {
 		}
 		if got := report.Total.Requests; got != want {
 			t.Errorf("%s: got %d requests, want %d", query, got, want)
+		}
+	}
+}
+
+func TestAReportSaysHowRobotsTxtIs(t *testing.T) {
+	th := visited(t)
+	for _, sites := range [][]string{{allSites}, nil} {
+		var report compliance.Report
+		p := newReportPage(t, th, &ReportPage{Sites: sites})
+		if err := json.Unmarshal(p.get(t, "GET", "/report?format=json").Body.Bytes(), &report); err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Hosts) != 1 || report.Hosts[0].Status != "loaded" || report.Hosts[0].Holds != "what was loaded last" || report.Hosts[0].Warnings != 0 {
+			t.Errorf("sites %q: got %+v, want one host, whose robots.txt is loaded", sites, report.Hosts)
+		}
+	}
+}
+
+func TestRecordsThatNameNobody(t *testing.T) {
+	f := robotsrules.Parse([]byte("User-agent: *\nUser-agent: GPTBot\nUser-agent: Google-Extended\nUser-agent: Gogglebot\nDisallow: /\n"), robotsrules.Options{})
+	got := unknownRecords(f)
+	if want := []compliance.UnknownRecord{{Token: "Gogglebot", Line: 4}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for name, want := range map[string]string{"Gogglebot": "Googlebot", "figtree": "", "GPTBot": ""} {
+		if got := meantRobot(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -75,10 +75,25 @@ var advisers = []func(s *Site, r *Robot) Advice{
 	},
 }
 
-// Advise fills in what the owner may do: at most five sentences, of each kind that of the robot for whom
-// most speaks.
+// Advise fills in what the owner may do: at most five sentences, of each kind that of the site or robot for
+// which most speaks.
 func (r *Report) Advise() {
 	r.Advice = []Advice{}
+	give := func(a Advice) {
+		if a.Line != "" && len(r.Advice) < maxAdvice {
+			r.Advice = append(r.Advice, a)
+		}
+	}
+	bySite := func(look func(*Site) Advice) (best Advice) {
+		for i := range r.Sites {
+			if a := look(&r.Sites[i]); a.Line != "" && a.weight >= best.weight {
+				best = a
+				best.Site = r.Sites[i].Site
+			}
+		}
+		return best
+	}
+	give(bySite(adviseHost))
 	for _, look := range advisers {
 		var best Advice
 		for i := range r.Sites {
@@ -90,10 +105,9 @@ func (r *Report) Advise() {
 				}
 			}
 		}
-		if best.Line != "" && len(r.Advice) < maxAdvice {
-			r.Advice = append(r.Advice, best)
-		}
+		give(best)
 	}
+	give(bySite(adviseUnmatched))
 }
 
 // isToken reports whether a robot's name can stand in a line that an owner copies: names come from

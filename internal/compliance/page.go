@@ -118,6 +118,8 @@ type pageView struct {
 	Rest                 []siteView // of which there are only the sums
 	Several, Whole       bool       // sites, or else robots that are shown whole
 	Hidden               string     // how many there are besides
+	Hosts                []hostView // to which no robot came
+	HiddenHosts          string
 }
 
 // siteView is a site's part of the page, or a robot's whole page.
@@ -127,6 +129,7 @@ type siteView struct {
 	Summary  summaryView
 	Days     daysView
 	Heat     heatView
+	Host     *hostView  // how its robots.txt is; nil: not known
 	Whole    *wholeView // not nil: this robot, instead of the table of robots
 	Robots   []robotView
 	Others   *robotView
@@ -205,7 +208,7 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		if p.Whole {
 			q = selectionOf(s.Site, &s.Robots[0])
 		}
-		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Summary: newSummary(&s.Tally, *s)}
+		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Summary: newSummary(&s.Tally, *s), Host: newHost(s.host, now)}
 		if p.Whole {
 			v.Whole = newWhole(s, now)
 		}
@@ -229,6 +232,11 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		}
 	}
 	p.Hidden = more(hidden)
+	if !p.Whole {
+		var hosts int
+		p.Hosts, hosts = newHosts(r, now)
+		p.HiddenHosts = more(hosts)
+	}
 	return p
 }
 

@@ -28,6 +28,10 @@ type Report struct {
 	Operators []Group `json:"operators,omitempty"`
 	Purposes  []Group `json:"purposes,omitempty"`
 
+	// Hosts are how the robots.txt of each host is, the worst first: also of those to which no robot came.
+	// MarkHosts fills them in.
+	Hosts []Host `json:"hosts,omitempty"`
+
 	// Sites are those on which most was disobedient first.
 	Sites []Site `json:"sites"`
 }
@@ -81,6 +85,9 @@ type Site struct {
 
 	// Robots are those that were most disobedient first.
 	Robots []Robot `json:"robots"`
+
+	host     *Host // nil: not known
+	misspelt misspelt
 }
 
 // Robot is what one robot did on one site.

@@ -95,6 +95,11 @@ func (r *Report) Select(q Selection) *Report {
 			part.Sites = append(part.Sites, s)
 		}
 	}
+	for _, h := range r.Hosts {
+		if fits(q.Site, h.Host, maxSite) {
+			part.Hosts = append(part.Hosts, h)
+		}
+	}
 	if span, before := newSpan(q.Period, r.Time); span != nil {
 		part.Since = r.Since
 		part.within(span, before)
