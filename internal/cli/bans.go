@@ -33,7 +33,8 @@ func bansCommand() *cobra.Command {
 		Short: "Lists who is banned, or caught in a trap, on a running Caddy",
 		Long: `
 Lists the bans in force on a running Caddy, with the line of robots.txt that was
-disobeyed last, and the clients that count as robots since they fetched a trap.
+disobeyed last. Then it lists the clients that count as robots because they
+fetched a trap.
 
 Exit status: 0 it was done, 2 it could not be.`,
 		Args: noArguments,
@@ -90,7 +91,7 @@ func liftCommand() *cobra.Command {
 		Use:   "lift [flags]",
 		Short: "Lifts bans on a running Caddy",
 		Long: `
-Lifts the bans that fit all of what is given, on a running Caddy and, with the
+Lifts the bans that match all flags given, on a running Caddy and, with the
 option share, on its fleet. With --client alone, the clients at that address
 that were caught in a trap are released, too.
 

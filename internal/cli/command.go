@@ -23,15 +23,15 @@ func Command() caddycmd.Command {
 		Name:  "robots",
 		Short: "Tries a robots.txt, and looks after a Caddy that enforces one",
 		Long: `
-Asks what the robots directive would do, without a server: for some URLs
-(check), for a file of cases (test), for last month's access log (replay). lint
-says what is wrong with a robots.txt, explain why a request is or is not
-allowed, and catalogue what is known of robots. All of it is judged by the code
-that judges requests.
+Some commands need no server. check, test and replay say what the robots
+directive would do: for some URLs, for a file of cases, for an access log. lint
+says what is wrong with a robots.txt. explain says why a request is or is not
+allowed. catalogue says what is known about a robot. They use the same code as
+the server.
 
-The others ask a running Caddy at its admin endpoint: how it is (status), which
-rules hold where (sites), who is banned (bans), what robots did (report). lift
-ends bans, refresh loads robots.txt again, and observe on has nobody refused.
+The others ask a running Caddy at its admin endpoint. status says how it is,
+sites which rules hold, bans who is banned, report what robots did. lift ends
+bans, refresh loads robots.txt again, and observe switches refusals off and on.
 `,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.AddCommand(checkCommand(), testCommand(), lintCommand(), explainCommand(), replayCommand(), catalogueCommand())

@@ -24,11 +24,11 @@ func lintCommand() *cobra.Command {
 		Use:   "lint [flags] [<file|url|->...]",
 		Short: "Says what is wrong with a robots.txt",
 		Long: `
-Says, line by line, what a robots.txt does not mean although it seems to, and
-what to write instead: lines that are not read, records that can bind nobody, a
-Crawl-delay that holds robots which do not read it, rules that never decide and
-the line that decides in their place. With --dialect draft1996 or norobots1994
-also decisions that robots make differently which follow another standard.
+Says what is wrong with a robots.txt, line by line, and what to write instead:
+lines that are not read, records that bind nobody, a Crawl-delay for robots that
+do not read it, and rules that never decide, with the line that decides instead.
+With --dialect draft1996 or norobots1994 it also names decisions that robots of
+another standard make differently.
 
 Without an argument it reads the file robots.txt in the current folder.
 

@@ -50,7 +50,7 @@ long ago (7d, 12h); where it states no zone it is local time, as are those that
 are printed. Without --robots-txt the rules are the file robots.txt in the
 current folder.
 
-Exit status: 0 it was done, also if lines could not be read, which is told; 2 it
+Exit status: 0 it was done, also if lines could not be read, which it says; 2 it
 could not be.`,
 		Example: `  caddy robots replay /var/log/caddy/access.log*
   caddy robots replay --since 7d --html report.html access.log

@@ -26,7 +26,7 @@ func sitesCommand() *cobra.Command {
 		Long: `
 Lists the hosts whose robots.txt a running Caddy enforces: whether it could be
 loaded, how many rules there are, when it was loaded last, and what is wrong.
-Of one host it says all, with the lines that do not say what they seem to.
+Of one host it says all, with the lines that do not mean what they seem to.
 
 Exit status: 0 all could be loaded, 1 at least one could not or the host is not
 known, 2 it could not be run.`,

@@ -20,7 +20,7 @@ func statusCommand() *cobra.Command {
 		Long: `
 Says how a running Caddy is: whether observe was switched on, how many sites
 could be loaded, who is banned or caught in a trap, and whether the shared store
-answers. It asks nobody but that Caddy.
+answers. It asks only that Caddy.
 
 Exit status: 0 all is well, 1 a robots.txt could not be loaded, the shared store
 does not answer, or no site has the robots directive; 2 it could not be run.`,
