@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -59,16 +60,33 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 // Routes implements caddy.AdminRouter.
 func (a adminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
-		{Pattern: "/robots/trapped", Handler: caddy.AdminHandlerFunc(a.trapped)},
-		{Pattern: "/robots/bans", Handler: caddy.AdminHandlerFunc(a.bans)},
-		{Pattern: "/robots/sites", Handler: caddy.AdminHandlerFunc(a.sites)},
-		{Pattern: "/robots/sites/", Handler: caddy.AdminHandlerFunc(a.sites)},
-		{Pattern: "/robots/status", Handler: caddy.AdminHandlerFunc(a.status)},
-		{Pattern: "/robots/observe", Handler: caddy.AdminHandlerFunc(a.observe)},
-		{Pattern: "/robots/refresh", Handler: caddy.AdminHandlerFunc(a.refresh)},
-		{Pattern: "/robots/report", Handler: caddy.AdminHandlerFunc(a.report("html"))},
-		{Pattern: "/robots/robots", Handler: caddy.AdminHandlerFunc(a.report("json"))},
-		{Pattern: "/robots/evidence", Handler: caddy.AdminHandlerFunc(a.evidence)},
+		{Pattern: "/robots/trapped", Handler: adminHandler(a.trapped)},
+		{Pattern: "/robots/bans", Handler: adminHandler(a.bans)},
+		{Pattern: "/robots/sites", Handler: adminHandler(a.sites)},
+		{Pattern: "/robots/sites/", Handler: adminHandler(a.sites)},
+		{Pattern: "/robots/status", Handler: adminHandler(a.status)},
+		{Pattern: "/robots/observe", Handler: adminHandler(a.observe)},
+		{Pattern: "/robots/refresh", Handler: adminHandler(a.refresh)},
+		{Pattern: "/robots/report", Handler: adminHandler(a.report("html"))},
+		{Pattern: "/robots/robots", Handler: adminHandler(a.report("json"))},
+		{Pattern: "/robots/evidence", Handler: adminHandler(a.evidence)},
+	}
+}
+
+// adminHandler answers with an error itself: Caddy would write the < and > of what is to be written instead
+// as \u003c and \u003e.
+func adminHandler(serve func(http.ResponseWriter, *http.Request) error) caddy.AdminHandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := serve(w, r)
+		failed, ok := errors.AsType[caddy.APIError](err)
+		if !ok {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json") // before the status
+		w.WriteHeader(failed.HTTPStatus)
+		return writeJSON(w, struct {
+			Error string `json:"error"`
+		}{failed.Message})
 	}
 }
 
@@ -160,7 +178,9 @@ func (a *App) lift(ctx context.Context, bans []storage.BanRecord) (failed int, f
 // writeJSON answers with v as JSON.
 func writeJSON(w http.ResponseWriter, v any) error {
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(v)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
 }
 
 // fits reports whether a value is the one that was asked for; "" asks for any.

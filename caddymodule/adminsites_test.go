@@ -123,3 +123,19 @@ func TestTheAdminAPIIsAskedSensibly(t *testing.T) {
 		}
 	}
 }
+
+// What an error says to write instead can be copied as it stands.
+func TestAdminErrorsAreWrittenAsTheyAre(t *testing.T) {
+	for _, route := range testAPI().Routes() {
+		if route.Pattern != "/robots/bans" {
+			continue
+		}
+		answer := httptest.NewRecorder()
+		if err := route.Handler.ServeHTTP(answer, httptest.NewRequest(http.MethodDelete, "/robots/bans", nil)); err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.Body.String(); answer.Code != http.StatusBadRequest || !strings.Contains(got, `{"error":"which ban? Write DELETE /robots/bans?robot=<name>, `) {
+			t.Errorf("got %d %s, want 400 and what to write, with < and >", answer.Code, got)
+		}
+	}
+}

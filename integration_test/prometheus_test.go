@@ -345,6 +345,38 @@ func TestPromtoolAcceptsWhatWeGiveIt(t *testing.T) {
 	}
 }
 
+// Each alert has a test in which it fires.
+func TestEachAlertIsTested(t *testing.T) {
+	alerts, tests := read(t, "docs/monitoring/alerts.yml"), read(t, "docs/monitoring/alerts_test.yml")
+	names := regexp.MustCompile(`(?m)^ *- alert: (\w+)$`).FindAllStringSubmatch(alerts, -1)
+	if len(names) < 9 {
+		t.Errorf("got %d alerts, want 9 or more", len(names))
+	}
+	for _, name := range names {
+		if !regexp.MustCompile(`alertname: ` + name[1] + `\n +exp_alerts:\n +- exp_labels`).MatchString(tests) {
+			t.Errorf("%s fires in no test of docs/monitoring/alerts_test.yml", name[1])
+		}
+	}
+}
+
+// Where there are a thousand sites, no panel draws a thousand lines.
+func TestNoPanelDrawsALineForEachSite(t *testing.T) {
+	bySite := regexp.MustCompile(`by \([^)]*\bsite\b`)
+	bounded := 0
+	for panel, expression := range dashboardQueries(t) {
+		if !bySite.MatchString(expression) {
+			continue
+		}
+		bounded++
+		if !strings.HasPrefix(expression, "topk(") {
+			t.Errorf("%s: %s has a line for each site; put it into topk", panel, expression)
+		}
+	}
+	if bounded < 4 {
+		t.Errorf("got %d panels by site, want 4 or more", bounded)
+	}
+}
+
 // Whoever writes an alert or a panel finds each metric in docs/metrics.md, and no other.
 func TestTheReferenceNamesEveryMetric(t *testing.T) {
 	reference, err := os.ReadFile("../docs/metrics.md")
