@@ -27,6 +27,13 @@ func BenchmarkGrowth(b *testing.B) {
 		})
 	}
 	for _, n := range []int{10, 1000, 10_000} {
+		b.Run(fmt.Sprintf("records=%d", n), func(b *testing.B) {
+			text := records(n) + "\nUser-agent: " + allowed + "\nRequest-rate: 1000000/1s\nDisallow: /private/\n"
+			servers := run(b, "", "\trobots {\n\t\tsource text <<TEXT\n"+text+"TEXT\n\t}\n")
+			grow(b, servers, requests(traffic["allowed"], "site.example"))
+		})
+	}
+	for _, n := range []int{10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
 			servers := run(b, "", "\trobots {\n\t\tsource text <<TEXT\n"+rules("wildcards", n)+"TEXT\n\t}\n")
 			grow(b, servers, requests(traffic["allowed"], "site.example"))
@@ -39,6 +46,43 @@ func BenchmarkGrowth(b *testing.B) {
 		b.Run(fmt.Sprintf("flood=%d", many), func(b *testing.B) { grow(b, servers, flood) })
 		b.Run("known-after-flood", func(b *testing.B) { grow(b, servers, known) })
 	})
+}
+
+// BenchmarkDirectives is a request of a robot that obeys at each of so many servers with a directive of
+// its own, in turn with one server's, and how many times that it costs; the same without robots, since
+// so many servers are in no cache.
+func BenchmarkDirectives(b *testing.B) {
+	const n = 2000
+	for _, by := range []string{"bare", "robots"} {
+		b.Run(fmt.Sprintf("directives=%d/by=%s", n, by), func(b *testing.B) {
+			servers := run(b, slices.Repeat([]string{inFront[by](robots(b, 10))}, n)...)
+			known := &stream{all: requests(traffic["allowed"], "site.example")}
+			around := &atEach{servers: servers}
+			cost(around, known, 2*n)
+			before := debug.SetGCPercent(-1)
+			defer debug.SetGCPercent(before)
+			var costs, times []float64
+			for b.Loop() {
+				runtime.GC()
+				cost(servers[0], known, few) // the collector leaves cold caches
+				one, many := cost(servers[0], known, 500), cost(around, known, 500)
+				costs, times = append(costs, float64(many)), append(times, float64(many)/float64(one))
+			}
+			b.ReportMetric(median(costs), "ns/op")
+			b.ReportMetric(median(times), "times-one")
+		})
+	}
+}
+
+// atEach serves requests at one server after the other.
+type atEach struct {
+	servers []http.Handler
+	next    int
+}
+
+func (a *atEach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.servers[a.next%len(a.servers)].ServeHTTP(w, r)
+	a.next++
 }
 
 // BenchmarkHosts is a request of a robot that obeys, at a site of many hosts that each have rules of

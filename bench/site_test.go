@@ -67,12 +67,15 @@ func (empty) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 }
 
 // run starts a Caddy with one server for each of the sites, given by what stands in front of
-// their page, and returns those. It stops when the benchmark is over. Of one process only
+// their page or as a whole Caddyfile, and returns those. It stops when the benchmark is over. Of one process only
 // one Caddy can run.
 func run(b *testing.B, sites ...string) []http.Handler {
 	b.Helper()
 	servers := make(map[string]json.RawMessage)
 	for i, site := range sites {
+		if !strings.HasPrefix(site, "http://") {
+			site = "http://:0 {\n" + site + page + "}\n"
+		}
 		servers[fmt.Sprint(i)] = server(b, site, "unix/"+filepath.Join(home, fmt.Sprint(i)))
 	}
 	app, err := json.Marshal(map[string]any{"servers": servers})
@@ -104,12 +107,12 @@ func run(b *testing.B, sites ...string) []http.Handler {
 	return handlers
 }
 
-// server returns the JSON of the server that a Caddyfile makes of a site, which listens at
-// address; but nobody comes there, as requests are handed to it.
+// server returns the JSON of the one server that a Caddyfile, site, makes; it listens at address; but
+// nobody comes there, as requests are handed to it.
 func server(b *testing.B, site, address string) json.RawMessage {
 	b.Helper()
 	adapter := caddyfile.Adapter{ServerType: httpcaddyfile.ServerType{}}
-	config, warnings, err := adapter.Adapt([]byte("http://:0 {\n"+site+page+"}\n"), nil)
+	config, warnings, err := adapter.Adapt([]byte(site), nil)
 	if err != nil || len(warnings) > 0 {
 		b.Fatal(err, warnings)
 	}
