@@ -116,12 +116,16 @@ func printSum(out *bufio.Writer, sites []compliance.Site, c replayCounts, width 
 	}
 	if c.RobotSeconds > 0 {
 		took := func(seconds float64) time.Duration {
-			return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond)
+			d := time.Duration(seconds * float64(time.Second))
+			if d > 10*time.Second {
+				return d.Round(time.Second)
+			}
+			return d.Round(time.Millisecond)
 		}
 		saved = append(saved, fmt.Sprintf("%s of the %s that the back end took for them", took(c.SavedSeconds), took(c.RobotSeconds)))
 	}
 	if len(saved) > 0 {
-		fmt.Fprintln(out, fit("That would save "+strings.Join(saved, ", and ")+".", width))
+		fmt.Fprintln(out, fit("That would save "+strings.Join(saved, ",\nand ")+".", 2*width))
 	}
 }
 
@@ -254,20 +258,25 @@ func printUnread(out *bufio.Writer, robots []compliance.Robot, width int) {
 // printFear prints what would be refused that does not call itself a robot, on all sites together, also
 // when that is nothing: this is what an owner has to know before anything is enforced.
 func printFear(out *bufio.Writer, sites []compliance.Site, width int) {
-	var all []compliance.Robot
+	type feared struct {
+		compliance.Robot        // where most of it would be refused
+		site             string // which is there
+		all              uint64 // what would be refused on all sites
+	}
+	var all []feared
 	for i := range sites {
 		for _, r := range sites[i].Robots {
 			if r.Observed == 0 || isRobot(&r) {
 				continue
 			}
-			same := slices.IndexFunc(all, func(q compliance.Robot) bool { return q.Robot == r.Robot && q.Class == r.Class })
+			same := slices.IndexFunc(all, func(q feared) bool { return q.Robot.Robot == r.Robot && q.Class == r.Class })
 			if same < 0 {
-				all = append(all, r)
+				all = append(all, feared{r, sites[i].Site, r.Observed})
 				continue
 			}
-			all[same].Observed += r.Observed
-			if r.Disobedient > all[same].Disobedient { // show where it is worst
-				all[same].Disobedient, all[same].Lines, all[same].Paths = r.Disobedient, r.Lines, r.Paths
+			all[same].all += r.Observed
+			if r.Observed > all[same].Observed {
+				all[same].Robot, all[same].site = r, sites[i].Site
 			}
 		}
 	}
@@ -275,11 +284,15 @@ func printFear(out *bufio.Writer, sites []compliance.Site, width int) {
 		fmt.Fprintln(out, "Nothing would be refused that does not call itself a robot.")
 		return
 	}
-	slices.SortStableFunc(all, func(a, b compliance.Robot) int { return cmp.Compare(b.Observed, a.Observed) })
+	slices.SortStableFunc(all, func(a, b feared) int { return cmp.Compare(b.all, a.all) })
 	fmt.Fprintln(out, "What would be refused that does not call itself a robot:")
 	for i := range all[:min(len(all), maxSiteRobots)] {
-		fmt.Fprintln(out, fit(robotLabel(&all[i])+": "+count(all[i].Observed, "request"), width))
-		printLines(out, &all[i], width)
+		head := robotLabel(&all[i].Robot) + ": " + count(all[i].all, "request")
+		if all[i].all > all[i].Observed {
+			head += ", most on " + hostLabel(all[i].site)
+		}
+		fmt.Fprintln(out, fit(head, width))
+		printLines(out, &all[i].Robot, width)
 	}
 	if len(all) > maxSiteRobots {
 		fmt.Fprintf(out, "and %s; --csv and --json have them all\n", count(len(all)-maxSiteRobots, "other"))

@@ -58,6 +58,19 @@ func TestReplayTellsSitesApart(t *testing.T) {
 	}
 }
 
+// A service that comes to several sites is one, and the site is named where most of it would be refused.
+func TestReplayAddsUpWhatAServiceMeets(t *testing.T) {
+	rules := write(t, t.TempDir(), "robots.txt", "User-agent: UptimeRobot\nDisallow: /\n")
+	var log strings.Builder
+	for i := range 30 {
+		log.WriteString(strings.Replace(caddyLine("UptimeRobot/2.0", i), `"host":"www.example.com"`, fmt.Sprintf(`"host":"s%d.example"`, i%7/3), 1))
+	}
+	got := replayed(t, log.String(), "--robots-txt", rules, "-")
+	if want := "\nUptimeRobot (service): 30 requests, most on s0.example\n"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %q", got, want)
+	}
+}
+
 // A path is counted exactly, however many others there are.
 func TestReplayCountsPathsExactly(t *testing.T) {
 	rules := write(t, t.TempDir(), "robots.txt", closedAll)
