@@ -65,6 +65,38 @@ func TestRobotsAreSummedByOperatorAndPurpose(t *testing.T) {
 	}
 }
 
+func TestRobotsAreSummedAcrossSites(t *testing.T) {
+	r := knownLedger().Snapshot(start)
+	if len(r.Across) != 7 {
+		t.Fatalf("got %s, want the seven", asJSON(t, r.Across))
+	}
+	if g := r.Across[0]; g.Name != "GPTBot" || g.Class != "robot" || g.Sites != 2 || g.Robots != 1 || g.Requests != 15 || g.Seconds != 15 {
+		t.Errorf("the first: got %+v, want GPTBot on two sites with 15 requests", g)
+	}
+	requests := uint64(0)
+	for _, g := range r.Across {
+		requests += g.Requests
+	}
+	if requests != r.Total.Requests {
+		t.Errorf("got %d requests of all robots, want %d", requests, r.Total.Requests)
+	}
+	if part := r.Select(Selection{Site: "a.example"}); part.Across != nil {
+		t.Errorf("one site: got %s, want none", asJSON(t, part.Across))
+	}
+	text := page(t, r, PageOptions{Self: "/robots", Selection: Selection{Period: "30d"}})
+	for _, want := range []string{
+		`<a href="/robots?class=robot&amp;period=30d&amp;robot=GPTBot&amp;standing=-">GPTBot</a>`,
+		`<caption id="robots">By robot, on all sites</caption>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if got := words(text); !strings.Contains(got, "\nGPTBot | 2 | 15 | 0 |") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestThePageSaysWhoRunsARobot(t *testing.T) {
 	l := knownLedger()
 	note(l, disallowed("<b>Bot"), 1)

@@ -23,8 +23,11 @@ type Report struct {
 
 	Total Tally `json:"total"`
 
-	// Operators and Purposes are the sums by who runs the robots and by what they come for, those that took
-	// most of the back end first. MarkKnown fills them in.
+	// Across are the sums by robot where there are several sites, those that took most of the back end first.
+	Across []Group `json:"across_sites,omitempty"`
+
+	// Operators and Purposes are the sums by who runs the robots and by what they come for, likewise.
+	// MarkKnown fills them in.
 	Operators []Group `json:"operators,omitempty"`
 	Purposes  []Group `json:"purposes,omitempty"`
 
@@ -245,7 +248,7 @@ func (s *Site) sum() {
 }
 
 // sum makes the sums of a report those of its sites, of which it puts those first on which most was
-// disobedient.
+// disobedient, and those of each robot.
 func (r *Report) sum() {
 	r.Total, r.Since = newTally(), time.Time{}
 	for i := range r.Sites {
@@ -261,6 +264,10 @@ func (r *Report) sum() {
 	slices.SortFunc(r.Sites, func(a, b Site) int {
 		return cmp.Or(a.Tally.compare(&b.Tally), cmp.Compare(a.Site, b.Site))
 	})
+	r.Across = nil
+	if len(r.Sites) > 1 {
+		r.Across = r.groupBy((*Robot).who)
+	}
 }
 
 // add adds what was in another hour or day.
