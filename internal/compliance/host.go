@@ -72,9 +72,14 @@ func (r *Report) MarkHosts(hosts []Host, matches func(pattern, host string) bool
 	})
 	asked := 0 // looking for a name takes a while
 	byName := make(map[string]*Host)
+	var patterns []*Host
 	for i := range r.Hosts {
-		if h := &r.Hosts[i]; byName[h.Host] == nil {
+		h := &r.Hosts[i]
+		if byName[h.Host] == nil {
 			byName[h.Host] = h
+		}
+		if strings.Contains(h.Host, "*") {
+			patterns = append(patterns, h)
 		}
 	}
 	for i := range r.Sites {
@@ -83,8 +88,8 @@ func (r *Report) MarkHosts(hosts []Host, matches func(pattern, host string) bool
 			continue
 		}
 		s.host = byName[s.Site]
-		for k := range r.Hosts {
-			if h := &r.Hosts[k]; s.host == nil && strings.Contains(h.Host, "*") && matches(h.Host, s.Site) {
+		for _, h := range patterns {
+			if s.host == nil && matches(h.Host, s.Site) {
 				s.host = h
 			}
 		}
