@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -547,6 +548,50 @@ func TestPlaceholders(t *testing.T) {
 		if got := placeholders(test.target, test.agent); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.target, got, test.want)
 		}
+	}
+}
+
+// Placeholders in documents are held to those that a refusal sets, both ways.
+func TestTheReferenceNamesEveryPlaceholder(t *testing.T) {
+	source, err := os.ReadFile("observers.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(source), "placeholder(key string)")
+	body, _, _ = strings.Cut(body, "\n}\n")
+	set := make(map[string]bool)
+	for _, name := range regexp.MustCompile(`case "(\w+)":`).FindAllStringSubmatch(body, -1) {
+		set[name[1]] = true
+	}
+	named := make(map[string]bool)
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/guides/*.md", "*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: got %q, error %v", pattern, files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range regexp.MustCompile(`\{http\.robots\.(\w+)\}`).FindAllSubmatch(text, -1) {
+				if strings.HasSuffix(file, "_test.go") {
+					continue
+				}
+				named[string(name[1])] = true
+				if !set[string(name[1])] {
+					t.Errorf("%s names %s, which no refusal sets", file, name[0])
+				}
+			}
+		}
+	}
+	for name := range set {
+		if !named[name] {
+			t.Errorf("no document names {http.robots.%s}", name)
+		}
+	}
+	if len(set) < 9 {
+		t.Errorf("got %d placeholders, want 9 or more", len(set))
 	}
 }
 
