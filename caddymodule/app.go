@@ -302,7 +302,7 @@ func (s *Share) check() error {
 		return nil
 	}
 	if d := time.Duration(s.Timeout); d != 0 && (d < minShareTimeout || d > maxShareTimeout) {
-		return fmt.Errorf("share: within %s: write a duration from %s to %s", d, minShareTimeout, maxShareTimeout)
+		return fmt.Errorf("share: within %s: write a duration from %s to %s", written(d), written(minShareTimeout), written(maxShareTimeout))
 	}
 	if strings.Contains(s.URL, "{") {
 		return nil

@@ -103,10 +103,22 @@ func (h *Handler) readOptions() (settings, error) {
 	return s, nil
 }
 
+// written returns a duration as a Caddyfile has it: 24h, and not 24h0m0s.
+func written(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
 // readLimits reads the options that have bounds.
 func readLimits(h *Handler, s *settings) (err error) {
 	if s.maxWait < 0 || s.maxWait > ratelimit.MaxWait {
-		return fmt.Errorf("too_fast wait: %s: write a duration up to %s", s.maxWait, ratelimit.MaxWait)
+		return fmt.Errorf("too_fast wait: %s: write a duration up to %s", written(s.maxWait), written(ratelimit.MaxWait))
 	}
 	if s.Ban, err = h.Ban.policy(); err != nil {
 		return err
@@ -115,7 +127,7 @@ func readLimits(h *Handler, s *settings) (err error) {
 		return err
 	}
 	if s.Grace < 0 || s.Grace > maxGrace {
-		return fmt.Errorf("grace %s: write a duration up to 30d", s.Grace)
+		return fmt.Errorf("grace %s: write a duration up to 30d", written(s.Grace))
 	}
 	if s.announce, err = parseAnnounce(h.Announce); err != nil {
 		return err
@@ -127,7 +139,7 @@ func readLimits(h *Handler, s *settings) (err error) {
 		return err
 	}
 	if s.refresh < minRefresh || s.refresh > policies.MaxRefresh {
-		return fmt.Errorf("refresh %s: write a duration from %s to %s", s.refresh, minRefresh, policies.MaxRefresh)
+		return fmt.Errorf("refresh %s: write a duration from %s to %s", written(s.refresh), written(minRefresh), written(policies.MaxRefresh))
 	}
 	if h.MaxSize < 0 || h.MaxSize > maxMaxSize {
 		return fmt.Errorf("max_size %d: write a size from 1B to 16MiB", h.MaxSize)
@@ -151,7 +163,7 @@ func checkTrap(paths []string, trapFor caddy.Duration) error {
 		}
 	}
 	if trapFor < 0 {
-		return fmt.Errorf("trap: for %s: write a duration such as 24h", time.Duration(trapFor))
+		return fmt.Errorf("trap: for %s: write a duration such as 24h", written(time.Duration(trapFor)))
 	}
 	return nil
 }
@@ -259,7 +271,7 @@ func (b *Ban) policy() (*ratelimit.BanPolicy, error) {
 	}
 	for _, d := range []time.Duration{p.Within, p.For} {
 		if d < time.Second || d > maxBan {
-			return nil, fmt.Errorf("ban: %s: write a duration from 1s to 366d", d)
+			return nil, fmt.Errorf("ban: %s: write a duration from 1s to 366d", written(d))
 		}
 	}
 	return p, nil

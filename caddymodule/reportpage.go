@@ -66,7 +66,7 @@ func (ReportPage) CaddyModule() caddy.ModuleInfo {
 // check returns an error for an option that makes no sense.
 func (p *ReportPage) check() error {
 	if d := time.Duration(p.Refresh); d > 0 && d < time.Second {
-		return fmt.Errorf("refresh %s: write a duration from 1s, or off", d)
+		return fmt.Errorf("refresh %s: write a duration from 1s, or off", written(d))
 	}
 	_, err := readRanges(p.Allow)
 	return err
