@@ -185,7 +185,7 @@ func (p *reporter) hosts() (hosts []compliance.Host) {
 		rec := st.policies.Record(&st.State, p.now())
 		host := compliance.Host{
 			Host: rec.Host, Status: rec.Status, Holds: rec.Holds, Since: rec.Since, Loaded: rec.Loaded,
-			Errors: rec.Errors, Warnings: rec.Warnings, Failure: rec.Failure, Source: st.policies.Stated(rec.Failure),
+			Errors: rec.Errors, Warnings: rec.Warnings, Failure: rec.Failure, Source: st.Source,
 		}
 		if st.Policy != nil {
 			host.Unknown = unknownRecords(st.Policy.Rules.File)

@@ -100,7 +100,7 @@ func (l *Loader) load(life context.Context, s *Site) {
 	if life.Err() != nil && context.Cause(life) != errCrowded {
 		return // the handler is gone; what its server answered now means nothing
 	}
-	l.apply(s, errors.Join(errs...))
+	l.apply(s, errors.Join(errs...), l.failing(errs))
 	for i, src := range l.cfg.Sources {
 		if doc := s.documents[i]; doc.isKnown() && l.urls[src] != "" {
 			l.stored.Save(life, storage.Document{
@@ -109,6 +109,16 @@ func (l *Loader) load(life context.Context, s *Site) {
 			})
 		}
 	}
+}
+
+// failing returns the first source that gave an error, as a Caddyfile has it; "" for what the site itself answers.
+func (l *Loader) failing(errs []error) string {
+	for i, src := range l.cfg.Sources {
+		if errs[i] != nil && !src.isOwn() {
+			return src.String()
+		}
+	}
+	return ""
 }
 
 // loadSource asks one source; last is what it gave before, if anything, and what it gives still
@@ -145,13 +155,13 @@ func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Docu
 	return last, err
 }
 
-// apply puts what was loaded in force, reports it, and says when to look again. A load that failed
-// changes nothing that was loaded before.
-func (l *Loader) apply(s *Site, failure error) {
+// apply puts what was loaded in force, reports it, and says when to look again. A load that failed, at
+// a source, changes nothing that was loaded before.
+func (l *Loader) apply(s *Site, failure error, source string) {
 	previous := s.policy.Load().rules()
 	rules, fresh := l.compile(s)
 	l.publish(s, rules)
-	s.note(l.cfg.Now(), l.interval(s, failure), failure)
+	s.note(l.cfg.Now(), l.interval(s, failure), failure, source)
 	l.cache.hosts.note(s.record, l.Key(s.host), s.last.Load())
 	s.tried.Do(func() { close(s.first) })
 	if s.failures > 0 && s.pinned.Load() {

@@ -131,16 +131,6 @@ func (l *Loader) SourceNames() []string {
 	return names
 }
 
-// Stated returns the source that a failure tells of, as a Caddyfile has it; "" for what the site itself answers.
-func (l *Loader) Stated(failure string) string {
-	for _, src := range l.cfg.Sources {
-		if name := src.String(); !src.isOwn() && strings.Contains(failure, name) {
-			return name
-		}
-	}
-	return ""
-}
-
 // ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The
 // first requests of a host wait for the rules, if they are to: no longer than ctx and [LoadTimeout].
 // No other ever waits.

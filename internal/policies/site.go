@@ -37,6 +37,7 @@ type Site struct {
 type outcome struct {
 	loaded     time.Time // when a load last went well; zero if none did
 	failure    string    // what is wrong since then; "" if nothing is
+	source     string    // where, as a Caddyfile has it; "" for what the site itself answers
 	ended, due time.Time // when the load ended and when to load again, by the wall clock
 	summary    *Summary  // of what holds
 	refused    int       // what our own fetch is answered, where what holds is what a visitor is; else 0
@@ -79,14 +80,14 @@ func (s *Site) isNew(now time.Time) bool {
 	return o == nil || o.due.IsZero() || o.loaded.IsZero() && !now.Before(o.due)
 }
 
-// note remembers how a load ended.
-func (s *Site) note(now time.Time, again time.Duration, failure error) {
+// note remembers how a load ended, and at which source it failed.
+func (s *Site) note(now time.Time, again time.Duration, failure error, source string) {
 	next := outcome{loaded: now, ended: now.Round(0), due: now.Add(again).Round(0), summary: s.summarize()}
 	if doc := s.documents[0]; doc != nil {
 		next.refused = doc.refusedStatus
 	}
 	if failure != nil {
-		next.failure, next.loaded = failure.Error(), time.Time{}
+		next.failure, next.source, next.loaded = failure.Error(), source, time.Time{}
 		if before := s.last.Load(); before != nil {
 			next.loaded = before.loaded
 		}
@@ -111,6 +112,7 @@ type State struct {
 	Loaded  time.Time // when a load last went well; zero if none did
 	Due     time.Time // when it is loaded again; zero before the first load ended
 	Failure string    // why the last load did not go well; "" if it did
+	Source  string    // at which source it failed, as a Caddyfile has it; "" for what the site itself answers
 	Refused int       // what our own fetch is answered, where what holds is what a visitor is; else 0
 }
 
@@ -118,7 +120,8 @@ type State struct {
 func (s *Site) state() State {
 	st := State{Host: s.host, Policy: s.policy.Load()}
 	if o := s.last.Load(); o != nil {
-		st.Loaded, st.Failure, st.Due, st.Summary, st.Refused = o.loaded, o.failure, o.due, o.summary, o.refused
+		st.Loaded, st.Failure, st.Source, st.Due = o.loaded, o.failure, o.source, o.due
+		st.Summary, st.Refused = o.summary, o.refused
 	}
 	return st
 }
