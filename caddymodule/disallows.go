@@ -183,8 +183,7 @@ func (h *Handler) readsAs(other *Handler) bool {
 func (m *MatchDisallows) Match(r *http.Request) bool {
 	sites := m.sites.Load()
 	if sites == nil {
-		server := serverOf(r)
-		sites = m.app.sitesOf(server)
+		sites = m.app.sitesOf(serverOf(r))
 		m.sites.Store(sites)
 	}
 	h := sites.handlerOf(policies.Host(r.Host))

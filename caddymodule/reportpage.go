@@ -117,8 +117,7 @@ func (p *ReportPage) mayBeSeenBy(r *http.Request) bool {
 			return true
 		}
 	}
-	server := serverOf(r)
-	c := connectionOf(r.Context(), server, r.RemoteAddr, r.Header)
+	c := connectionOf(r.Context(), serverOf(r), r.RemoteAddr, r.Header)
 	return c.IsFrom(p.allowed)
 }
 
@@ -136,8 +135,7 @@ func (p *ReportPage) shows(r *http.Request) func(host string) bool {
 	if len(p.Sites) > 0 {
 		return func(host string) bool { return slices.Contains(p.Sites, host) }
 	}
-	server := serverOf(r)
-	sites := p.reporter.app.sitesOf(server)
+	sites := p.reporter.app.sitesOf(serverOf(r))
 	patterns := sites.own[p]
 	if len(patterns) == 0 {
 		return nil // its site is that of all hosts

@@ -43,8 +43,7 @@ func (s *serverSites) handlerOf(host string) *Handler { return s.handlers[s.judg
 func (s *siteIndex) of(r *http.Request, host string) *metrics.Site {
 	sites := s.found.Load()
 	if sites == nil {
-		server := serverOf(r)
-		sites = s.find(server)
+		sites = s.find(serverOf(r))
 	}
 	return sites.Of(host)
 }

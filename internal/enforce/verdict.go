@@ -200,7 +200,8 @@ func (v *Verdict) Explain(dst []byte, now time.Time) []byte {
 		b.line("Because:", v.Denied)
 	}
 	if binding := v.Decision.Binding; binding != nil {
-		b.write("Record:     User-agent: ", binding.Token(), " (line ")
+		b.label("Record:")
+		b.write("User-agent: ", binding.Token(), " (line ")
 		b.number(int64(binding.Line()))
 		b.write(")\n")
 	}
@@ -225,7 +226,8 @@ func (v *Verdict) Explain(dst []byte, now time.Time) []byte {
 	}
 	if v.RetryAfter > 0 {
 		at := now.Add(time.Duration(v.RetrySeconds()) * time.Second)
-		b.write("Come back:  in ")
+		b.label("Come back:")
+		b.write("in ")
 		b.number(v.RetrySeconds())
 		b.write(" seconds, at ")
 		b = append(at.UTC().AppendFormat(b, httpTime), '\n')
@@ -255,11 +257,16 @@ func (b *page) number(n int64) { *b = strconv.AppendInt(*b, n, 10) }
 
 // line writes a label and its text, aligned.
 func (b *page) line(label string, parts ...string) {
-	from := len(*b)
-	b.write(label)
-	b.align(from)
+	b.label(label)
 	b.write(parts...)
 	*b = append(*b, '\n')
+}
+
+// label writes a label, aligned.
+func (b *page) label(name string) {
+	from := len(*b)
+	b.write(name)
+	b.align(from)
 }
 
 // align fills up the label that begins at from.
