@@ -103,7 +103,7 @@ func (o *order) askInVain(f *siteFinder) {
 			}) {
 				continue
 			}
-			o.log.Warn("a crawler matcher asks for what no robots directive of its site finds: nobody matches", zap.Strings("sites", patterns), zap.String("word", word),
+			o.log.Warn("a crawler matcher never matches: no robots directive of its site has the option that it needs", zap.Strings("sites", patterns), zap.String("word", word),
 				zap.String("advice", "write in robots what finds it: verify for verified and impostor, trap for trapped, ban for banned"))
 		}
 	}

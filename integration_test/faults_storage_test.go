@@ -19,8 +19,8 @@ const (
 	msgBansNotStored     = "bans could not be stored; a restart would lift them"
 	msgFiguresNotStored  = "the figures of the report could not be stored; a restart would forget them"
 	msgFiguresUnreadable = "the figures of the report from before the restart cannot be read; they are set aside"
-	msgSourceNotStored   = "what a source answered could not be stored; a restart while it is away would not know it"
-	msgAddressesNotRead  = "what is kept of robots' addresses cannot be understood; it will be loaded anew"
+	msgSourceNotStored   = "the answer of a source could not be stored; after a restart it is unknown until the source answers again"
+	msgAddressesNotRead  = "the stored addresses of robots cannot be read; a new list will be loaded"
 )
 
 const keepingSite = standings + `

@@ -30,7 +30,7 @@ func TestRobotsTxtBehindAFirewallIsReadAsAVisitor(t *testing.T) {
 	c.expect(t, "site.example", "/page", chrome, 403) // not by the CDN, and no visitor for that
 	c.expect(t, "site.example", "/private/", gptbot, 403)
 	c.expectFrom(t, realAddress, "site.example", "/page", chrome, 200, "page")
-	c.log.wait(t, "a visitor was needed", c.ended, message("robots.txt is refused to our own fetch; what a visitor is answered holds"))
+	c.log.wait(t, "a visitor was needed", c.ended, message("the site refuses robots.txt to Caddy's own fetch; the text that visitors get holds"))
 	eventually(t, "the rules hold", func() bool {
 		a := c.ask(t, request{host: "site.example", path: "/private/", agent: gptbot}.from(realAddress))
 		return a.status == 403 && strings.Contains(a.body, "GPTBot")

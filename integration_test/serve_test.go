@@ -262,7 +262,7 @@ func TestWhatIsToldAndWhatIsEnforcedChangeTogether(t *testing.T) {
 }
 
 // Messages about what the storage keeps of lists.
-const msgSourceUnreadable = "what this source answered before the restart cannot be read; it is kept aside"
+const msgSourceUnreadable = "the stored answer of this source cannot be read; it is set aside"
 
 func TestAListThatIsAwayAfterARestartHoldsAllTheSame(t *testing.T) {
 	t.Parallel()

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	storedNotLoaded = "what this source answered before the restart could not be loaded"
-	storedNotRead   = "what this source answered before the restart cannot be read; it is kept aside"
-	notStored       = "what a source answered could not be stored; a restart while it is away would not know it"
+	storedNotLoaded = "the stored answer of this source could not be loaded"
+	storedNotRead   = "the stored answer of this source cannot be read; it is set aside"
+	notStored       = "the answer of a source could not be stored; after a restart it is unknown until the source answers again"
 )
 
 // listServer is a server of a list, which the test changes.

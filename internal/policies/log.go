@@ -145,9 +145,9 @@ func reportRefusal(log *zap.Logger, s *Site) {
 	}
 	switch s.refused {
 	case refusedToUs:
-		log.Warn("robots.txt is refused to our own fetch; what a visitor is answered holds", fields...)
+		log.Warn("the site refuses robots.txt to Caddy's own fetch; the text that visitors get holds", fields...)
 	case refusedToAll:
-		log.Warn("robots.txt is refused, also as from a visitor whom the site has answered; nothing is disallowed by it", fields...)
+		log.Warn("the site refuses robots.txt to visitors too; nothing is disallowed by it", fields...)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	visitorsOnly = "robots.txt is refused to our own fetch; what a visitor is answered holds"
-	refusedAll   = "robots.txt is refused, also as from a visitor whom the site has answered; nothing is disallowed by it"
+	visitorsOnly = "the site refuses robots.txt to Caddy's own fetch; the text that visitors get holds"
+	refusedAll   = "the site refuses robots.txt to visitors too; nothing is disallowed by it"
 )
 
 // cdn is the peer that a firewall admits, and edge a visitor who came through it.

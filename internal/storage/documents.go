@@ -43,15 +43,15 @@ type Kind struct {
 var (
 	Sources = &Kind{
 		folder: "sources", label: "source", exact: true,
-		notLoaded: "what this source answered before the restart could not be loaded",
-		notRead:   "what this source answered before the restart cannot be read; it is kept aside",
-		notStored: "what a source answered could not be stored; a restart while it is away would not know it",
+		notLoaded: "the stored answer of this source could not be loaded",
+		notRead:   "the stored answer of this source cannot be read; it is set aside",
+		notStored: "the answer of a source could not be stored; after a restart it is unknown until the source answers again",
 	}
 	Ranges = &Kind{
 		folder: "ranges", label: "list",
-		notLoaded: "what is kept of robots' addresses cannot be read; it will be loaded anew",
-		notRead:   "what is kept of robots' addresses cannot be understood; it will be loaded anew",
-		notStored: "robots' addresses could not be kept; a restart without network will not know them",
+		notLoaded: "the stored addresses of robots could not be loaded; a new list will be loaded",
+		notRead:   "the stored addresses of robots cannot be read; a new list will be loaded",
+		notStored: "robots' addresses could not be stored; a restart without network will not know them",
 	}
 )
 
