@@ -35,8 +35,10 @@
 // proxies of mail. It is known by a product that its operator documents, or by a word of its
 // kind (healthcheck, uptime, webhook, validation server), in its products and comments and not
 // in addresses. Nothing of this outranks a crawler: whoever also has the name of a known robot,
-// or a name with bot, crawler or spider in it that is no known service's, is a robot. What a
-// person runs, such as a feed reader on a phone, is an app.
+// or a name with bot, crawler or spider in it that is no known service's, is a robot. A bot whose
+// name says what it is for ("ExampleUptimeBot"), and that says nothing of crawling, is a service.
+// A client that says that it is like another ("FreshRSS/1.11 (Linux) like Googlebot") is not the
+// other one. What a person runs, such as a feed reader on a phone, is an app.
 //
 // The site's own server, too, may call itself with nothing but its address. Which host is asked
 // does not stand in a User-Agent, so [Identity.GivesHost] answers whoever knows. A client that

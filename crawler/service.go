@@ -1,6 +1,9 @@
 package crawler
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // service reports whether a client of class c, by its User-Agent, is one that fetches for
 // somebody and does not crawl, and returns the product it is known by, if it is by one. What
@@ -34,13 +37,25 @@ func (a *agent) service(tokens []token, c Class) (by token, ok bool) {
 // isService reports whether t is the name of a service that its operator documents.
 func (a *agent) isService(t token) bool { return known.products.match(a.lower[t.from:t.to]) }
 
-// isCrawler reports whether t is the name of a known robot, or says that it is one.
+// isCrawler reports whether t is the name of a known robot, or says that it is one. A name such
+// as "ExampleUptimeBot" does not: what the bot is for stands in it.
 func (a *agent) isCrawler(t token) bool {
-	if a.hasRobotWord(t.from, t.to) {
-		return !a.isNobody(t)
+	if a.isKnownCrawler(t) {
+		return true
 	}
-	return a.isKnownCrawler(t)
+	return a.hasRobotWord(t.from, t.to) && !a.isNobody(t) && !(a.hasServiceWord(t) && a.isOnlyBot(t))
 }
+
+// isOnlyBot reports whether t, which has a robot's word, says no more by it than that it is a
+// program: not that it crawls.
+func (a *agent) isOnlyBot(t token) bool {
+	return !slices.ContainsFunc(crawlingWords, func(word string) bool {
+		return bytes.Contains(a.lower[t.from:t.to], []byte(word))
+	})
+}
+
+// crawlingWords are the robots' words that say what a robot does.
+var crawlingWords = []string{"crawl", "spider", "spyder", "scrap", "slurp"}
 
 // isKnownCrawler reports whether t is the token of a crawler of the catalogue.
 func (a *agent) isKnownCrawler(t token) bool {

@@ -82,6 +82,8 @@ func (a *agent) newToken(from, to int, inComment bool, last token) token {
 	t.from, t.to = a.name(from, to)
 	before := string(a.lower[last.from:last.to])
 	switch {
+	case before == "like" && !inComment:
+		t.to = t.from // who it is like, it is not
 	case a.platforms.contains(from):
 		t.place = platform
 	case before == "compatible":
