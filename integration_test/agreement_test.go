@@ -66,7 +66,7 @@ func targets(file *robotsrules.File) []string {
 	all := []string{"/", "/index.html", "/news.html?from=feed", "/favicon.ico", "/PRIVATE/", "/a/private/"}
 	for _, group := range file.Groups {
 		for _, rule := range group.Rules {
-			path := rule.Pattern
+			path := rule.Pattern()
 			all = append(all, path, path+"x", path+"/deep/page.html", path+"deep/page.html", path+"?q=1", strings.TrimSuffix(path, "/"))
 			if len(path) > 1 {
 				all = append(all, fmt.Sprintf("/%%%02x%s", path[1], path[2:])) // another spelling of the same

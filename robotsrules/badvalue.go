@@ -27,6 +27,7 @@ const (
 	colonTrait      traits = 1 << iota
 	suspiciousTrait        // without which nothing is wrong with a value in the ways of this file
 	oddPathTrait           // without which nothing is wrong with a path, as far as its bytes show
+	patternTrait           // without which a pattern is canonical text that has neither star nor end
 )
 
 var traitOf = func() (t [256]traits) {
@@ -38,11 +39,18 @@ var traitOf = func() (t [256]traits) {
 		if c <= ' ' || c >= 0x7F || strings.IndexByte(`\[({+,;|`, byte(c)) >= 0 {
 			t[c] |= oddPathTrait
 		}
+		if !plain[c] || c == '*' || c == '$' {
+			t[c] |= patternTrait
+		}
 	}
 	return t
 }()
 
 func traitsOf(value string) (all traits) {
+	for ; len(value) >= 8; value = value[8:] {
+		all |= traitOf[value[0]] | traitOf[value[1]] | traitOf[value[2]] | traitOf[value[3]] |
+			traitOf[value[4]] | traitOf[value[5]] | traitOf[value[6]] | traitOf[value[7]]
+	}
 	for i := range len(value) {
 		all |= traitOf[value[i]]
 	}

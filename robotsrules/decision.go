@@ -11,8 +11,7 @@ import (
 // Binding is the record, or the records read as one, that bind a robot. It is
 // immutable and safe for concurrent use. A nil Binding allows everything.
 type Binding struct {
-	token  string
-	line   int
+	token  *Token // the first of its name
 	record *record
 }
 
@@ -21,7 +20,7 @@ func (b *Binding) Token() string {
 	if b == nil {
 		return ""
 	}
-	return b.token
+	return b.token.Value
 }
 
 // Line returns the number of the User-agent line with the token, the first one
@@ -30,7 +29,7 @@ func (b *Binding) Line() int {
 	if b == nil {
 		return 0
 	}
-	return b.line
+	return b.token.Line
 }
 
 // Groups returns the records in file order. The caller must not change them.
@@ -38,7 +37,7 @@ func (b *Binding) Groups() []*Group {
 	if b == nil {
 		return nil
 	}
-	return b.record.groups
+	return b.record.groups()
 }
 
 // Pace returns how fast the robot may come, nil when the record does not say.
@@ -46,14 +45,14 @@ func (b *Binding) Pace() *Pace {
 	if b == nil {
 		return nil
 	}
-	return b.record.pace
+	return b.record.besides().pace
 }
 
 // Comments returns the values of the record's Comment lines, in file order.
 func (b *Binding) Comments() []string {
 	var comments []string
 	for _, g := range b.Groups() {
-		for _, c := range g.Comments {
+		for _, c := range g.Comments() {
 			comments = append(comments, c.Value)
 		}
 	}
@@ -63,11 +62,11 @@ func (b *Binding) Comments() []string {
 // tokenIn returns the binding's token as g writes it, and its line.
 func (b *Binding) tokenIn(g *Group) (string, int) {
 	for _, t := range g.Tokens {
-		if len(t.Value) == len(b.token) && fold(t.Value) == fold(b.token) {
+		if len(t.Value) == len(b.token.Value) && fold(t.Value) == fold(b.token.Value) {
 			return t.Value, t.Line
 		}
 	}
-	return b.token, b.line
+	return b.token.Value, b.token.Line
 }
 
 // Verdict is what a record says about a target. The zero value is Allowed.
@@ -128,7 +127,7 @@ func (b *Binding) decide(target string) Decision {
 	switch {
 	case d.Rule == nil && b.record.strict:
 		d.Verdict = Disallowed
-	case d.Rule != nil && d.Rule.Kind == Disallow && d.Rule != b.record.everything:
+	case d.Rule != nil && d.Rule.Kind == Disallow && d.Rule != b.record.besides().everything:
 		d.Verdict = Disallowed
 	}
 	return d
@@ -152,7 +151,7 @@ func (b *Binding) Matches(r *Rule, target string) bool {
 	if !counts(r, reading) {
 		return false
 	}
-	p := compilePattern(r.Pattern, reading)
+	p := compilePattern(r.Pattern(), reading)
 	return p.Matches(string(b.rewrite(nil, target)))
 }
 
@@ -232,8 +231,8 @@ func (d Decision) String() string {
 // name returns what to call the record, with the User-agent line of the group in
 // which rule stands.
 func (b *Binding) name(rule *Rule) string {
-	token, line := b.token, b.line
-	for _, g := range b.record.groups {
+	token, line := b.token.Value, b.token.Line
+	for _, g := range b.record.groups() {
 		if rule != nil && slices.Contains(g.Rules, rule) {
 			token, line = b.tokenIn(g)
 		}

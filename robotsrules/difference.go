@@ -111,7 +111,7 @@ func (c *comparison) token(t Token) {
 	// A record of version 2 also decides about what none of its patterns matches.
 	for _, example := range []string{"/", "/x"} {
 		decisions, disagree := c.decide(example, bound)
-		matched := slices.ContainsFunc(decisions[:], func(d Decision) bool { return d.Rule != nil && d.Rule.Pattern != "" })
+		matched := slices.ContainsFunc(decisions[:], func(d Decision) bool { return d.Rule != nil && d.Rule.Pattern() != "" })
 		if disagree && !matched && !c.told[t.Line] {
 			c.keep(Difference{Token: t.Value, Line: t.Line, Example: example, Decisions: decisions})
 		}
@@ -167,7 +167,7 @@ func (c *comparison) rulesOf(bound [dialects]*Binding) []source {
 // examples returns the plainest target that the rule matches, and a longer one.
 func (s source) examples() []string {
 	var all []string
-	for _, p := range compilePattern(s.rule.Pattern, s.reading).rooted() {
+	for _, p := range compilePattern(s.rule.Pattern(), s.reading).rooted() {
 		plain := p.spell(sampleGaps[0], "")
 		all = append(all, s.reading.asWritten(plain))
 		if longer := p.spell(sampleGaps[0], sampleGaps[0]); longer != plain {

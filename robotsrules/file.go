@@ -38,6 +38,27 @@ type File struct {
 	Fields []Field
 	// Diagnostics say, by line, what is wrong with the text.
 	Diagnostics []Diagnostic
+
+	rules []*Rule // of all Groups, which have parts of it
+}
+
+// allRules returns the Rules of all Groups, in file order.
+func (f *File) allRules() []*Rule {
+	n, together := 0, true
+	for _, g := range f.Groups {
+		if len(g.Rules) > 0 {
+			together = together && n < len(f.rules) && &g.Rules[0] == &f.rules[n]
+			n += len(g.Rules)
+		}
+	}
+	if together && n == len(f.rules) {
+		return f.rules
+	}
+	all := make([]*Rule, 0, n)
+	for _, g := range f.Groups {
+		all = append(all, g.Rules...)
+	}
+	return all
 }
 
 // RuleCount returns how many Rules all Groups have together.
@@ -66,30 +87,76 @@ type Group struct {
 	Tokens []Token
 	// Line is that of the record's first User-agent line.
 	Line int
-	// Version is the record's Robot-version (the 1996 proposal 2.0.0); the zero value is none.
-	Version Version
 	// Rules are the Allow and Disallow lines in file order, those with a
 	// pattern that cannot match among them.
 	Rules []*Rule
-	// Noindex are the Noindex lines. They never refuse a request.
-	Noindex []*Rule
-	// CrawlDelays are the Crawl-delay lines that ask for a delay.
-	CrawlDelays []CrawlDelay
-	// RequestRates are the readable Request-rate lines.
-	RequestRates []RequestRate
-	// VisitTime is the first readable Visit-time line, nil when there is none.
-	VisitTime *VisitTime
-	// Comments are what a robot is asked to hand to its author (the 1996 proposal 2.0.0).
-	Comments []Field
-	// ContentSignals are the Content-Signal lines.
-	ContentSignals []Field
-	// ContentUsages are the Content-Usage lines.
-	ContentUsages []Field
-	// Fields are the unknown fields met inside the record.
-	Fields []Field
 
-	body bool // it has a rule or a field of its own, readable or not
+	rest *rest // nil: nothing
 }
+
+// rest is what few records have: a file of thousands of records of one rule must not take the
+// room for it thousands of times.
+type rest struct {
+	version        Version
+	noindex        []*Rule
+	crawlDelays    []CrawlDelay
+	requestRates   []RequestRate
+	visitTime      *VisitTime
+	comments       []Field
+	contentSignals []Field
+	contentUsages  []Field
+	fields         []Field
+	body           bool // the record has a field of its own besides its rules, readable or not
+}
+
+var noRest rest
+
+func (g *Group) others() *rest {
+	if g.rest == nil {
+		return &noRest
+	}
+	return g.rest
+}
+
+// open returns the rest to be written to.
+func (g *Group) open() *rest {
+	if g.rest == nil {
+		g.rest = new(rest)
+	}
+	return g.rest
+}
+
+// hasBody reports whether the record has a rule or a field of its own, readable or not.
+func (g *Group) hasBody() bool { return len(g.Rules) > 0 || g.others().body }
+
+// The caller of these methods must not change what they return.
+
+// Version returns the record's Robot-version (the 1996 proposal 2.0.0); the zero value is none.
+func (g *Group) Version() Version { return g.others().version }
+
+// Noindex returns the Noindex lines. They never refuse a request.
+func (g *Group) Noindex() []*Rule { return g.others().noindex }
+
+// CrawlDelays returns the Crawl-delay lines that ask for a delay.
+func (g *Group) CrawlDelays() []CrawlDelay { return g.others().crawlDelays }
+
+// RequestRates returns the readable Request-rate lines.
+func (g *Group) RequestRates() []RequestRate { return g.others().requestRates }
+
+// VisitTime returns the first readable Visit-time line, nil when there is none.
+func (g *Group) VisitTime() *VisitTime { return g.others().visitTime }
+
+// Comments returns what a robot is asked to hand to its author (the 1996 proposal 2.0.0).
+func (g *Group) Comments() []Field { return g.others().comments }
+
+// ContentSignals returns the Content-Signal lines.
+func (g *Group) ContentSignals() []Field { return g.others().contentSignals }
+
+// ContentUsages returns the Content-Usage lines.
+func (g *Group) ContentUsages() []Field { return g.others().contentUsages }
+
+// Fields returns the unknown fields met inside the record.
+func (g *Group) Fields() []Field { return g.others().fields }
 
 // Token is what one User-agent line names.
 type Token struct {
@@ -136,10 +203,16 @@ func (k Kind) String() string {
 type Rule struct {
 	// Kind is the field.
 	Kind Kind
-	// Pattern is its value as written, without comment and outer blanks.
-	Pattern string
+
+	literal bool   // its value is canonical text and has neither star nor end
+	value   uint16 // where in Text its value begins
+
 	// Line is the number of the line, from 1.
 	Line int
 	// Text is the line as written, without comment and outer blanks.
 	Text string
 }
+
+// Pattern returns the rule's value as written, without comment and outer blanks. Of a Rule that
+// Parse has not made it is all of Text.
+func (r *Rule) Pattern() string { return r.Text[r.value:] }

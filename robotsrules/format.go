@@ -68,35 +68,35 @@ func (w *writer) group(g *Group) {
 	if len(g.Tokens) == 0 {
 		w.line("User-agent", "")
 	}
-	if g.Version != (Version{}) {
-		w.bodyLine("Robot-version", g.Version.String())
+	if g.Version() != (Version{}) {
+		w.bodyLine("Robot-version", g.Version().String())
 	}
-	for _, rules := range [][]*Rule{g.Rules, g.Noindex} {
+	for _, rules := range [][]*Rule{g.Rules, g.Noindex()} {
 		for _, r := range rules {
-			w.bodyLine(r.Kind.String(), r.Pattern)
+			w.bodyLine(r.Kind.String(), r.Pattern())
 		}
 	}
 	w.pace(g)
-	for _, fields := range [][]Field{g.Comments, g.ContentSignals, g.ContentUsages} {
+	for _, fields := range [][]Field{g.Comments(), g.ContentSignals(), g.ContentUsages()} {
 		w.fields(fields)
 		w.body = w.body || len(fields) > 0
 	}
-	w.fields(g.Fields)
+	w.fields(g.Fields())
 }
 
 func (w *writer) pace(g *Group) {
-	for _, c := range g.CrawlDelays {
+	for _, c := range g.CrawlDelays() {
 		w.bodyLine("Crawl-delay", seconds(c.Delay))
 	}
-	for _, r := range g.RequestRates {
+	for _, r := range g.RequestRates() {
 		value := strconv.Itoa(r.Documents) + "/" + seconds(r.Period)
 		if r.Window != nil {
 			value += " " + r.Window.String()
 		}
 		w.bodyLine("Request-rate", value)
 	}
-	if g.VisitTime != nil {
-		w.bodyLine("Visit-time", g.VisitTime.Window.String())
+	if g.VisitTime() != nil {
+		w.bodyLine("Visit-time", g.VisitTime().Window.String())
 	}
 }
 

@@ -112,7 +112,7 @@ func tooSlowForTheTwin(file *robotsrules.File, target string) bool {
 	var patterns []string
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			patterns = append(patterns, r.Pattern)
+			patterns = append(patterns, r.Pattern())
 		}
 	}
 	return len(target) > long || manyStars(patterns)

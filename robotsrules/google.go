@@ -36,7 +36,7 @@ func (l *linter) google() {
 		if !namesGoogle(g) {
 			continue
 		}
-		if len(g.Rules) == 0 && g.body && i+1 < len(l.file.Groups) && len(l.file.Groups[i+1].Rules) > 0 {
+		if len(g.Rules) == 0 && g.hasBody() && i+1 < len(l.file.Groups) && len(l.file.Groups[i+1].Rules) > 0 {
 			next := l.file.Groups[i+1]
 			note(g.Line, `the record of line %d has no Allow or Disallow and goes on in line %d, so that the rules from line %d on hold for "%s" too`,
 				g.Line, next.Line, next.Rules[0].Line, excerpt(g.Tokens[0].Value))
@@ -75,9 +75,9 @@ func namesGoogle(g *Group) bool {
 
 // googleFolder returns the folder that an Allow of its index page opens too, "" if it is none.
 func googleFolder(r *Rule) string {
-	slash := strings.LastIndexByte(r.Pattern, '/')
-	if r.Kind != Allow || slash < 0 || strings.ContainsAny(r.Pattern[:slash], "*") || !strings.HasPrefix(r.Pattern[slash:], "/index.htm") {
+	slash := strings.LastIndexByte(r.Pattern(), '/')
+	if r.Kind != Allow || slash < 0 || strings.ContainsAny(r.Pattern()[:slash], "*") || !strings.HasPrefix(r.Pattern()[slash:], "/index.htm") {
 		return ""
 	}
-	return r.Pattern[:slash+1]
+	return r.Pattern()[:slash+1]
 }

@@ -206,11 +206,11 @@ func disallowsAll(g *Group) bool {
 		}
 	}
 	for _, rule := range g.Rules {
-		if rule.Kind != Disallow || rule.Pattern != "/" {
+		if rule.Kind != Disallow || rule.Pattern() != "/" {
 			return false
 		}
 	}
-	return len(g.Tokens) > 0 && len(g.Rules) > 0 && g.Version == (Version{})
+	return len(g.Tokens) > 0 && len(g.Rules) > 0 && g.Version() == (Version{})
 }
 
 // mention notes where a robot is named, and tells what comes of it if another part has

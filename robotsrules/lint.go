@@ -67,14 +67,14 @@ func (l *linter) group(g *Group) {
 		switch {
 		case r.Kind == Disallow:
 			disallows++
-		case r.Kind == Allow && r.Pattern != "" && r.Pattern != "/" && r.Pattern != "*" && r.Pattern != "/*":
+		case r.Kind == Allow && r.Pattern() != "" && r.Pattern() != "/" && r.Pattern() != "*" && r.Pattern() != "/*":
 			allows++
 		}
 	}
 	if allows > 0 && disallows == 0 && readingOf(l.file.Dialect, g) != readVersion2 && l.isOpen(g) {
 		l.add(g.Line, findAllowsOnly, detail{})
 	}
-	if len(g.Rules) == 0 && !g.body && len(g.Fields) == 0 && l.isOpen(g) {
+	if !g.hasBody() && len(g.Fields()) == 0 && l.isOpen(g) {
 		l.add(g.Tokens[len(g.Tokens)-1].Line, findEmptyRecord, detail{})
 	}
 }
@@ -97,7 +97,7 @@ func (l *linter) isOpen(g *Group) bool {
 	open, known := l.open[b.record]
 	if !known {
 		open = !slices.ContainsFunc(b.Groups(), func(g *Group) bool {
-			return slices.ContainsFunc(g.Rules, func(r *Rule) bool { return r.Kind == Disallow && r.Pattern != "" })
+			return slices.ContainsFunc(g.Rules, func(r *Rule) bool { return r.Kind == Disallow && r.Pattern() != "" })
 		})
 		l.open[b.record] = open
 	}
@@ -119,7 +119,7 @@ func (l *linter) rulesThatDoNothing() {
 	for _, g := range l.file.Groups {
 		for _, r := range g.Rules {
 			groups[r] = g
-			if r.Kind == Disallow && isRobotsTxtPattern(r.Pattern) {
+			if r.Kind == Disallow && isRobotsTxtPattern(r.Pattern()) {
 				l.gone[g]++
 				served = append(served, r)
 			}
@@ -127,8 +127,8 @@ func (l *linter) rulesThatDoNothing() {
 	}
 	begins := misspeltRecords(l.file)
 	shadows = slices.DeleteFunc(shadows, func(s Shadow) bool {
-		isKnown := s.By == nil || isRobotsTxtPattern(s.Rule.Pattern)
-		return isKnown || s.Same && s.Rule.Pattern != s.By.Pattern || isBetween(begins, s.Rule, s.By)
+		isKnown := s.By == nil || isRobotsTxtPattern(s.Rule.Pattern())
+		return isKnown || s.Same && s.Rule.Pattern() != s.By.Pattern() || isBetween(begins, s.Rule, s.By)
 	})
 	for _, s := range shadows {
 		l.gone[groups[s.Rule]]++
@@ -186,7 +186,7 @@ func (l *linter) wholeSite() {
 	}
 	for _, g := range b.Groups() {
 		for _, r := range g.Rules {
-			if r.Kind == Disallow && strings.Trim(r.Pattern, "*") == "/" || r.Kind == Disallow && r.Pattern == "*" {
+			if r.Kind == Disallow && strings.Trim(r.Pattern(), "*") == "/" || r.Kind == Disallow && r.Pattern() == "*" {
 				l.add(r.Line, findWholeSite, detail{})
 				return
 			}

@@ -44,14 +44,14 @@ func TestMatchesOfNothing(t *testing.T) {
 	file := robotsrules.Parse([]byte("User-agent: *\nDisallow: /\nNoindex: /a\n"), robotsrules.Options{})
 	b := robotsrules.Compile(file, robotsrules.MatchSubstring).Default()
 	var none *robotsrules.Binding
-	if none.Matches(file.Groups[0].Rules[0], "/a") || b.Matches(nil, "/a") || b.Matches(file.Groups[0].Noindex[0], "/a") {
+	if none.Matches(file.Groups[0].Rules[0], "/a") || b.Matches(nil, "/a") || b.Matches(file.Groups[0].Noindex()[0], "/a") {
 		t.Error("no record, no rule, or a Noindex line matches, want no match")
 	}
 }
 
 // Matches is asked beside Decide, about a file that was put together by hand.
 func TestAllowIsNoRuleOf1994(t *testing.T) {
-	rule := &robotsrules.Rule{Kind: robotsrules.Allow, Pattern: "/"}
+	rule := &robotsrules.Rule{Kind: robotsrules.Allow, Text: "/"}
 	file := &robotsrules.File{Dialect: robotsrules.NoRobots1994, Groups: []*robotsrules.Group{
 		{Tokens: []robotsrules.Token{{Value: "*", Text: "*"}}, Rules: []*robotsrules.Rule{rule}},
 	}}

@@ -16,6 +16,9 @@ const notInNames = "\"`“”„‘’«»;|<>{}[]()=\\?$%^~:，；"
 // caller adds the text.
 func oddName(name string) (*finding, detail) {
 	text := fold(name)
+	if isOneWord(text) && text[0] >= 'a' && text[0] <= 'z' && !allWords[text] && !commonWords[text] && !strings.HasPrefix(text, "www.") {
+		return nil, detail{} // as most are
+	}
 	bad := strings.IndexAny(name, notInNames)
 	if quote := strings.Trim(name, "'"); bad < 0 && quote != name {
 		bad = strings.IndexByte(name, '\'')

@@ -48,25 +48,25 @@ func (o *outliner) fields(indent string, fields []robotsrules.Field) {
 
 func (o *outliner) group(g *robotsrules.Group) {
 	o.add(g.Line, "record")
-	if v := g.Version; v != (robotsrules.Version{}) {
+	if v := g.Version(); v != (robotsrules.Version{}) {
 		o.add(v.Line, "  version %d.%d.%d", v.Major, v.Minor, v.Patch)
 	}
 	for _, t := range g.Tokens {
 		o.add(t.Line, "  robot %q", t.Value)
 	}
-	for _, r := range append(append([]*robotsrules.Rule{}, g.Rules...), g.Noindex...) {
-		o.add(r.Line, "  %s %q", kindWord(r.Kind), r.Pattern)
+	for _, r := range append(append([]*robotsrules.Rule{}, g.Rules...), g.Noindex()...) {
+		o.add(r.Line, "  %s %q", kindWord(r.Kind), r.Pattern())
 	}
 	o.pace(g)
 	for _, named := range []struct {
 		word   string
 		fields []robotsrules.Field
-	}{{"comment", g.Comments}, {"content-signal", g.ContentSignals}, {"content-usage", g.ContentUsages}} {
+	}{{"comment", g.Comments()}, {"content-signal", g.ContentSignals()}, {"content-usage", g.ContentUsages()}} {
 		for _, f := range named.fields {
 			o.add(f.Line, "  %s %q", named.word, f.Value)
 		}
 	}
-	o.fields("  field", g.Fields)
+	o.fields("  field", g.Fields())
 }
 
 func kindWord(k robotsrules.Kind) string {
@@ -80,17 +80,17 @@ func kindWord(k robotsrules.Kind) string {
 }
 
 func (o *outliner) pace(g *robotsrules.Group) {
-	for _, d := range g.CrawlDelays {
+	for _, d := range g.CrawlDelays() {
 		o.add(d.Line, "  crawl-delay %s", d.Delay)
 	}
-	for _, r := range g.RequestRates {
+	for _, r := range g.RequestRates() {
 		window := ""
 		if r.Window != nil {
 			window = " " + windowWord(*r.Window)
 		}
 		o.add(r.Line, "  request-rate %d/%s%s", r.Documents, r.Period, window)
 	}
-	if v := g.VisitTime; v != nil {
+	if v := g.VisitTime(); v != nil {
 		o.add(v.Line, "  visit-time %s", windowWord(v.Window))
 	}
 }

@@ -93,11 +93,11 @@ type asks struct {
 }
 
 func asksOf(g *Group) asks {
-	a := asks{visit: g.VisitTime}
-	for _, c := range g.CrawlDelays {
+	a := asks{visit: g.VisitTime()}
+	for _, c := range g.CrawlDelays() {
 		a.delay = slower(a.delay, Rate{Documents: 1, Period: c.Delay, Line: c.Line, Text: c.Text})
 	}
-	for _, r := range g.RequestRates {
+	for _, r := range g.RequestRates() {
 		if r.Window != nil {
 			a.timed = append(a.timed, r)
 		} else {

@@ -15,7 +15,7 @@ import (
 // slowest without a window, and a Crawl-delay besides.
 func twinPace(g *robotsrules.Group, at time.Time) *big.Rat {
 	var inside, always, delay *big.Rat
-	for _, r := range g.RequestRates {
+	for _, r := range g.RequestRates() {
 		interval := big.NewRat(int64(r.Period), int64(r.Documents))
 		switch {
 		case r.Window == nil:
@@ -24,7 +24,7 @@ func twinPace(g *robotsrules.Group, at time.Time) *big.Rat {
 			inside = slowest(inside, interval)
 		}
 	}
-	for _, c := range g.CrawlDelays {
+	for _, c := range g.CrawlDelays() {
 		delay = slowest(delay, big.NewRat(int64(c.Delay), 1))
 	}
 	if inside != nil {

@@ -30,9 +30,15 @@ func (p *parser) lines(text string) {
 	for {
 		raw, ok := s.next()
 		if !ok {
-			return
+			break
 		}
 		p.read(s.number, raw)
+	}
+	p.file.rules = slices.Clip(slices.Clone(p.rules)) // they have grown, and moved
+	rest := p.file.rules
+	for _, g := range p.file.Groups {
+		n := len(g.Rules)
+		g.Rules, rest = rest[:n:n], rest[n:]
 	}
 }
 
@@ -47,11 +53,13 @@ type parser struct {
 	strange  bool   // a line is not
 	gate     openGate
 
+	rules []*Rule // of all records up to here
+
 	// Where the next ones are kept, so that they lie together: one allocation
 	// for many.
-	rules  index.Arena[Rule]
-	groups index.Arena[Group]
-	tokens index.Arena[Token]
+	ruleLines index.Arena[Rule]
+	groups    index.Arena[Group]
+	tokens    index.Arena[Token]
 }
 
 func (p *parser) report(number int, f *finding, d detail) {
@@ -153,7 +161,9 @@ func (p *parser) userAgent(l *line) {
 	}
 	// Without a token the record stays open for its rules, so that they do not fall on the
 	// record before.
-	p.group.body = p.group.body || l.more // what follows it on its line was meant for it
+	if l.more { // what follows it on its line was meant for it
+		p.group.open().body = true
+	}
 	tokens, f, d := tokensOf(l.value, l.number)
 	if f != nil && !l.told {
 		p.report(l.number, f, d)
@@ -179,7 +189,8 @@ func tokenOf(value string) string {
 func (p *parser) unknown(l *line) {
 	p.toldOfUnknown(l)
 	if p.group != nil {
-		p.group.Fields = push(p.group.Fields, l.kept())
+		rest := p.group.open()
+		rest.fields = push(rest.fields, l.kept())
 		return
 	}
 	p.file.Fields = push(p.file.Fields, l.kept())
@@ -201,24 +212,30 @@ func (p *parser) ofRecord(l *line) {
 		return
 	}
 	first := !p.body
-	p.body, p.group.body = true, true
+	p.body = true
 	switch l.field {
 	case allow:
-		p.group.Rules = append(p.group.Rules, p.rule(l, Allow))
+		p.addRule(p.rule(l, Allow))
+		return
 	case disallow:
-		p.group.Rules = append(p.group.Rules, p.rule(l, Disallow))
+		p.addRule(p.rule(l, Disallow))
+		return
+	}
+	rest := p.group.open()
+	rest.body = true
+	switch l.field {
 	case noindex:
-		p.group.Noindex = append(p.group.Noindex, p.rule(l, Noindex))
+		rest.noindex = append(rest.noindex, p.rule(l, Noindex))
 	case comment:
-		p.group.Comments = append(p.group.Comments, l.kept())
+		rest.comments = append(rest.comments, l.kept())
 	case robotVersion:
 		p.version(l, first)
 	case crawlDelay:
-		p.crawlDelay(l)
+		p.crawlDelay(l, rest)
 	case requestRate:
-		p.requestRate(l)
+		p.requestRate(l, rest)
 	case visitTime:
-		p.visitTime(l)
+		p.visitTime(l, rest)
 	}
 }
 
@@ -231,5 +248,13 @@ func (p *parser) noRecord() *finding {
 
 func (p *parser) rule(l *line, k Kind) *Rule {
 	p.checkPattern(l)
-	return p.rules.Put(Rule{Kind: k, Pattern: l.value, Line: l.number, Text: l.text})
+	return p.ruleLines.Put(Rule{
+		Kind: k, literal: l.traits&patternTrait == 0, value: uint16(len(l.text) - len(l.value)), Line: l.number, Text: l.text,
+	})
+}
+
+// addRule adds a rule to the open record.
+func (p *parser) addRule(r *Rule) {
+	p.rules = append(p.rules, r)
+	p.group.Rules = p.rules[len(p.rules)-len(p.group.Rules)-1:]
 }

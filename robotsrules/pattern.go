@@ -19,6 +19,15 @@ func canMatch(p string, stars bool) bool {
 	return p[0] == '/' || stars && p[0] == '*'
 }
 
+// compile returns the rule's pattern, which canMatch.
+func (r *Rule) compile(reading reading) pattern {
+	text := r.Pattern()
+	if r.literal && reading != readVersion2 { // as most are
+		return pattern{index.Pattern{Literal: text}, len(text)}
+	}
+	return compilePattern(text, reading)
+}
+
 // compilePattern returns the pattern p, which canMatch.
 func compilePattern(p string, r reading) pattern {
 	switch r {
@@ -31,7 +40,7 @@ func compilePattern(p string, r reading) pattern {
 	}
 	// Only the last byte can be the end of the match (RFC 9309, section 2.2.3).
 	body, anchor := strings.CutSuffix(p, "$")
-	if !anchor && strings.IndexByte(p, '*') < 0 { // as most are
+	if !anchor && strings.IndexByte(p, '*') < 0 {
 		text := canonical(p)
 		return pattern{index.Pattern{Literal: text}, len(text)}
 	}

@@ -65,6 +65,8 @@ type named struct {
 
 type place struct{ group, token int }
 
+func (p place) in(f *File) *Token { return &f.Groups[p.group].Tokens[p.token] }
+
 // merge makes one binding of all records with the same token (RFC 9309, section
 // 2.2.1). A longer token ranks before a shorter one.
 func (p *Policy) merge(f *File, set *recordSet) {
@@ -75,13 +77,13 @@ func (p *Policy) merge(f *File, set *recordSet) {
 	var ids []int
 	for _, n := range all {
 		ids = readable(f, n.places, ids[:0])
-		first := f.Groups[n.places[0].group].Tokens[n.places[0].token]
+		first := n.places[0].in(f)
 		for _, at := range n.places {
 			if at.group == ids[0] {
-				first = f.Groups[at.group].Tokens[at.token]
+				first = at.in(f)
 			}
 		}
-		b := Binding{token: first.Value, line: first.Line, record: set.record(ids)}
+		b := Binding{token: first, record: set.record(ids)}
 		if n.text == "*" {
 			p.fallback = new(b)
 			continue
@@ -151,8 +153,9 @@ func (p *Policy) inOrder(f *File, set *recordSet) {
 		if g.passedOver(f.Dialect) {
 			continue
 		}
-		for _, t := range g.Tokens {
-			b := Binding{token: t.Value, line: t.Line, record: set.alone(id)}
+		for i := range g.Tokens {
+			t := &g.Tokens[i]
+			b := Binding{token: t, record: set.alone(id)}
 			if t.Value == "*" {
 				if p.fallback == nil {
 					p.fallback = new(b)

@@ -48,7 +48,7 @@ type VisitTime struct {
 	Text string
 }
 
-func (p *parser) crawlDelay(l *line) {
+func (p *parser) crawlDelay(l *line, rest *rest) {
 	delay, ok := parseSeconds(l.value, day)
 	switch {
 	case !ok:
@@ -57,13 +57,13 @@ func (p *parser) crawlDelay(l *line) {
 	case delay == 0:
 		p.report(l.number, findZeroDelay, detail{})
 		return
-	case len(p.group.CrawlDelays) > 0:
-		p.report(l.number, findSecondDelay, detail{number: p.group.CrawlDelays[0].Line})
+	case len(rest.crawlDelays) > 0:
+		p.report(l.number, findSecondDelay, detail{number: rest.crawlDelays[0].Line})
 	}
-	p.group.CrawlDelays = append(p.group.CrawlDelays, CrawlDelay{Delay: delay, Line: l.number, Text: l.text})
+	rest.crawlDelays = append(rest.crawlDelays, CrawlDelay{Delay: delay, Line: l.number, Text: l.text})
 }
 
-func (p *parser) requestRate(l *line) {
+func (p *parser) requestRate(l *line, rest *rest) {
 	r, ok := parseRequestRate(l.value)
 	switch {
 	case !ok:
@@ -72,21 +72,21 @@ func (p *parser) requestRate(l *line) {
 	case r.Documents == 0 || r.Period == 0:
 		p.report(l.number, findZeroRate, detail{text: l.value})
 		return
-	case r.Window != nil && windowed(p.group.RequestRates) >= maxWindowedRates:
+	case r.Window != nil && windowed(rest.requestRates) >= maxWindowedRates:
 		p.report(l.number, findManyWindows, detail{number: maxWindowedRates})
 		return
 	case r.Window != nil && r.Window.From == r.Window.To:
 		p.report(l.number, findWholeDay, detail{text: l.value})
 	}
 	r.Line, r.Text = l.number, l.text
-	p.group.RequestRates = append(p.group.RequestRates, r)
+	rest.requestRates = append(rest.requestRates, r)
 }
 
-func (p *parser) visitTime(l *line) {
+func (p *parser) visitTime(l *line, rest *rest) {
 	w, ok := parseWindow(l.value)
 	switch {
-	case p.group.VisitTime != nil:
-		p.report(l.number, findSecondVisit, detail{number: p.group.VisitTime.Line})
+	case rest.visitTime != nil:
+		p.report(l.number, findSecondVisit, detail{number: rest.visitTime.Line})
 		return
 	case !ok:
 		p.report(l.number, findBadVisit, detail{text: l.value})
@@ -94,7 +94,7 @@ func (p *parser) visitTime(l *line) {
 	case w.From == w.To:
 		p.report(l.number, findWholeDay, detail{text: l.value})
 	}
-	p.group.VisitTime = &VisitTime{Window: w, Line: l.number, Text: l.text}
+	rest.visitTime = &VisitTime{Window: w, Line: l.number, Text: l.text}
 }
 
 // windowed counts the rates that hold in a part of the day.

@@ -11,21 +11,38 @@ import (
 // dialects, all that have the robot's token in RFC 9309, section 2.2.1. Robots
 // with the same groups share it.
 type record struct {
-	groups []*Group
-	shared *shared
-	trees  index.Trees
+	shared   *shared
+	from, to uint32 // its groups in shared.groups
+	trees    index.Trees
+	more     *besides // nil: nothing
 	// strict says that a target which no rule matches is disallowed (the 1996 proposal 2.0.0).
 	strict  bool
 	reading reading
+}
+
+// besides is what few records have besides rules that match.
+type besides struct {
 	// everything is the empty Disallow by which all may be fetched (the 1994 standard).
 	everything *Rule
 	pace       *Pace
 	stated     *stated // nil: nothing
 }
 
+var nothing besides
+
+func (r *record) besides() *besides {
+	if r.more == nil {
+		return &nothing
+	}
+	return r.more
+}
+
+func (r *record) groups() []*Group { return r.shared.groups[r.from:r.to:r.to] }
+
 // shared is what all records of a file share.
 type shared struct {
-	index index.Index
+	index  index.Index
+	groups []*Group // those of the file, and then lists of such as are read as one
 	// What the index finds, by the number in the low half of a rank.
 	rules       []*Rule
 	noindex     []*Rule
@@ -42,8 +59,7 @@ const maxCopies = 16
 type recordSet struct {
 	file     *File
 	shared   *shared
-	base     []int // number of the first rule of each group
-	asks     []asks
+	base     []int              // number of the first rule of each group
 	single   []*record          // by the number of its group
 	together map[string]*record // by the numbers of its groups
 	users    []int              // in how many records each group is
@@ -65,9 +81,8 @@ type pendingRecord struct {
 func newRecordSet(f *File) *recordSet {
 	s := &recordSet{
 		file:     f,
-		shared:   new(shared),
+		shared:   &shared{groups: slices.Clip(f.Groups), rules: f.allRules()},
 		base:     make([]int, len(f.Groups)),
-		asks:     make([]asks, len(f.Groups)),
 		single:   make([]*record, len(f.Groups)),
 		together: make(map[string]*record),
 		users:    make([]int, len(f.Groups)),
@@ -78,13 +93,8 @@ func newRecordSet(f *File) *recordSet {
 	for i, g := range f.Groups {
 		s.base[i] = rules
 		rules += len(g.Rules)
-		s.asks[i] = asksOf(g)
 	}
-	s.shared.rules = make([]*Rule, 0, rules)
 	s.builder = index.NewBuilder(rules)
-	for _, g := range f.Groups {
-		s.shared.rules = append(s.shared.rules, g.Rules...)
-	}
 	return s
 }
 
@@ -101,11 +111,11 @@ func (s *recordSet) record(ids []int) *record {
 	}
 	r := s.together[string(key)]
 	if r == nil {
-		groups := make([]*Group, len(ids))
-		for i, id := range ids {
-			groups[i] = s.file.Groups[id]
+		from := len(s.shared.groups)
+		for _, id := range ids {
+			s.shared.groups = append(s.shared.groups, s.file.Groups[id])
 		}
-		r = s.add(groups, slices.Clone(ids))
+		r = s.add(from, slices.Clone(ids))
 		s.together[string(key)] = r
 	}
 	return r
@@ -113,16 +123,20 @@ func (s *recordSet) record(ids []int) *record {
 
 func (s *recordSet) alone(id int) *record {
 	if s.single[id] == nil {
-		s.single[id] = s.add(s.file.Groups[id:id+1:id+1], s.numbers.List(id))
+		s.single[id] = s.add(id, s.numbers.List(id))
 	}
 	return s.single[id]
 }
 
-func (s *recordSet) add(groups []*Group, ids []int) *record {
+// add makes the record of groups that begin at a place in shared.groups.
+func (s *recordSet) add(from int, ids []int) *record {
 	for _, id := range ids {
 		s.users[id]++
 	}
-	r := s.records.Put(record{shared: s.shared, groups: groups, reading: readingOf(s.file.Dialect, groups[0])})
+	r := s.records.Put(record{
+		shared: s.shared, from: uint32(from), to: uint32(from + len(ids)),
+		reading: readingOf(s.file.Dialect, s.shared.groups[from]),
+	})
 	s.queue = append(s.queue, pendingRecord{r, ids})
 	return r
 }
@@ -131,14 +145,14 @@ func (s *recordSet) add(groups []*Group, ids []int) *record {
 func (s *recordSet) finish() {
 	for _, p := range s.queue {
 		var a asks
-		for _, id := range p.ids {
-			a = a.join(s.asks[id])
+		for _, g := range p.groups() {
+			a = a.join(asksOf(g))
 		}
-		p.pace = a.pace()
 		p.trees = s.treesOf(p.ids, clauseRule)
-		p.stated = s.state(p.ids)
 		p.strict = isStrict(p.record)
-		p.everything = emptyDisallow(p.record)
+		if more := (besides{emptyDisallow(p.record), a.pace(), s.state(p.ids)}); more != nothing {
+			p.more = new(more)
+		}
 	}
 	for i, said := range s.said {
 		s.shared.preferences[i] = joinPreferences(said)
@@ -194,9 +208,9 @@ func (s *recordSet) addLines(id int, c clause) {
 	case clauseNoindex:
 		s.addNoindex(g)
 	case clauseUsage:
-		s.addPreferences(g, g.ContentUsages)
+		s.addPreferences(g, g.ContentUsages())
 	case clauseSignal:
-		s.addPreferences(g, g.ContentSignals)
+		s.addPreferences(g, g.ContentSignals())
 	}
 }
 
@@ -205,7 +219,7 @@ func (s *recordSet) addRules(g *Group, base int) {
 	reading := readingOf(s.file.Dialect, g)
 	for i, r := range g.Rules {
 		if counts(r, reading) {
-			p := compilePattern(r.Pattern, reading)
+			p := r.compile(reading)
 			s.builder.Add(p.Pattern, rankOf(r.Kind, &p, reading, base+i))
 		}
 	}
@@ -216,7 +230,7 @@ func counts(r *Rule, reading reading) bool {
 	if reading == readNoRobots1994 && r.Kind == Allow {
 		return false
 	}
-	return r.Pattern != "" && canMatch(r.Pattern, reading.stars())
+	return r.Pattern() != "" && canMatch(r.Pattern(), reading.stars())
 }
 
 // maxLength is more than the length of any pattern.
@@ -248,13 +262,13 @@ func isStrict(r *record) bool {
 		return false
 	}
 	allows, disallows := false, false
-	for _, g := range r.groups {
+	for _, g := range r.groups() {
 		for _, rule := range g.Rules {
 			switch {
 			case !counts(rule, readVersion2):
 			case rule.Kind == Disallow:
 				disallows = true
-			case compilePattern(rule.Pattern, readVersion2).Shape != index.Exact:
+			case compilePattern(rule.Pattern(), readVersion2).Shape != index.Exact:
 				return true
 			default:
 				allows = true
@@ -267,12 +281,15 @@ func isStrict(r *record) bool {
 // isOpenToAll reports whether a rule says that all may be fetched: in the 1994 standard
 // an empty Disallow does.
 func isOpenToAll(r *Rule, reading reading) bool {
-	return reading == readNoRobots1994 && r.Kind == Disallow && r.Pattern == ""
+	return reading == readNoRobots1994 && r.Kind == Disallow && r.Pattern() == ""
 }
 
 // emptyDisallow returns the rule by which all may be fetched, nil when there is none.
 func emptyDisallow(r *record) *Rule {
-	for _, rule := range r.groups[0].Rules {
+	if r.reading != readNoRobots1994 {
+		return nil
+	}
+	for _, rule := range r.groups()[0].Rules {
 		if isOpenToAll(rule, r.reading) {
 			return rule
 		}
@@ -283,8 +300,8 @@ func emptyDisallow(r *record) *Rule {
 // find returns the rule that decides about target, which is in the form that the
 // record's reading compares.
 func (r *record) find(target string) *Rule {
-	if r.everything != nil {
-		return r.everything
+	if everything := r.besides().everything; everything != nil {
+		return everything
 	}
 	best := r.shared.index.Find(r.trees, target)
 	if best == index.NoRank {

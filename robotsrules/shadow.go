@@ -66,7 +66,7 @@ func (p *Policy) readGroups() ([]*Group, map[*Group][]*Binding) {
 			return
 		}
 		seen[b.record] = true
-		for _, g := range b.record.groups {
+		for _, g := range b.record.groups() {
 			if bindings[g] == nil {
 				groups = append(groups, g)
 			}
@@ -93,7 +93,7 @@ func (b *budget) shadowOf(r *Rule, bindings []*Binding) *Shadow {
 	}
 	var found, empty *Shadow
 	var pattern pattern
-	for _, p := range compilePattern(r.Pattern, reading).rooted() {
+	for _, p := range compilePattern(r.Pattern(), reading).rooted() {
 		// The patterns of the older dialects are all open at their end, so that
 		// the one that matches another's text matches all that begins with it.
 		target := p.spell("", "")
@@ -130,7 +130,7 @@ func (b *budget) shadowIn(r *Rule, target string, in *Binding) *Shadow {
 	if by == r {
 		return nil
 	}
-	same := by.Kind == r.Kind && by != in.record.everything
+	same := by.Kind == r.Kind && by != in.record.besides().everything
 	return &Shadow{Rule: r, By: by, Binding: in, Same: same}
 }
 

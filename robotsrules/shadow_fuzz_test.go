@@ -30,7 +30,7 @@ func FuzzShadow(f *testing.F) {
 			for _, g := range b.Groups() {
 				for _, r := range g.Rules {
 					_, shadowed := shadows[r.Line]
-					counts := r.Pattern != "" && usable(g.Version.Major >= 2 && file.Dialect != robotsrules.NoRobots1994, file.Dialect, r.Pattern)
+					counts := r.Pattern() != "" && usable(g.Version().Major >= 2 && file.Dialect != robotsrules.NoRobots1994, file.Dialect, r.Pattern())
 					if counts && shadowed == decides[r.Line] {
 						t.Errorf("%s: %q\n line %d: shadowed %t, decides %t, want one of the two", file.Dialect, text, r.Line, shadowed, decides[r.Line])
 					}
@@ -57,7 +57,7 @@ func tooManyToTry(file *robotsrules.File) bool {
 	rules := 0
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			if rules++; rules > most || len(r.Pattern) > long {
+			if rules++; rules > most || len(r.Pattern()) > long {
 				return true
 			}
 		}
@@ -89,8 +89,8 @@ func targetsOf(file *robotsrules.File, fresh string) []string {
 	var patterns []string
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			patterns = append(patterns, r.Pattern)
-			gaps = append(gaps, strings.Split(r.Pattern, "*")...)
+			patterns = append(patterns, r.Pattern())
+			gaps = append(gaps, strings.Split(r.Pattern(), "*")...)
 		}
 	}
 	var targets []string

@@ -24,7 +24,7 @@ type Statement struct {
 // match as those of Allow and Disallow do. Of a target that the record disallows, it
 // states no preference (draft-ietf-aipref-attach, section 3.1). It does not allocate.
 func (b *Binding) State(target string) Statement {
-	if b == nil || b.record.stated == nil {
+	if b == nil || b.record.besides().stated == nil {
 		return Statement{}
 	}
 	if hash := strings.IndexByte(target, '#'); hash >= 0 {
@@ -39,7 +39,7 @@ func (b *Binding) State(target string) Statement {
 
 // state takes a target in the form that the record's reading compares.
 func (b *Binding) state(target string) (s Statement) {
-	said, all := b.record.stated, b.record.shared
+	said, all := b.record.besides().stated, b.record.shared
 	if found := all.index.Find(said.noindex, target); found != index.NoRank {
 		s.Noindex = all.noindex[uint32(found)]
 	}
@@ -82,7 +82,7 @@ const (
 
 // statesAnything reports whether a group has lines that state something.
 func statesAnything(g *Group) bool {
-	return len(g.Noindex) > 0 || len(g.ContentUsages) > 0 || len(g.ContentSignals) > 0
+	return len(g.Noindex()) > 0 || len(g.ContentUsages()) > 0 || len(g.ContentSignals()) > 0
 }
 
 // state compiles the statements of the groups with these numbers, nil when they have
@@ -102,9 +102,9 @@ func (s *recordSet) state(ids []int) *stated {
 // one counts that would decide if all were rules of the same kind.
 func (s *recordSet) addNoindex(g *Group) {
 	reading := readingOf(s.file.Dialect, g)
-	for _, r := range g.Noindex {
+	for _, r := range g.Noindex() {
 		if counts(r, reading) {
-			p := compilePattern(r.Pattern, reading)
+			p := compilePattern(r.Pattern(), reading)
 			s.builder.Add(p.Pattern, rankOf(Noindex, &p, reading, len(s.shared.noindex)))
 			s.shared.noindex = append(s.shared.noindex, r)
 		}
@@ -215,12 +215,14 @@ func (p *parser) content(l *line) {
 		p.file.Fields = append(p.file.Fields, l.kept())
 		return
 	}
-	p.body, p.group.body = true, true
+	p.body = true
+	rest := p.group.open()
+	rest.body = true
 	if l.field == contentSignal {
-		p.group.ContentSignals = append(p.group.ContentSignals, l.kept())
+		rest.contentSignals = append(rest.contentSignals, l.kept())
 		return
 	}
-	p.group.ContentUsages = append(p.group.ContentUsages, l.kept())
+	rest.contentUsages = append(rest.contentUsages, l.kept())
 }
 
 func (p *parser) checkPreference(l *line) {

@@ -14,10 +14,10 @@ func twinState(d robotsrules.Dialect, b *robotsrules.Binding, target string) (s 
 	var usages, signals []robotsrules.Field
 	v2 := false
 	for _, g := range b.Groups() {
-		v2 = g.Version.Major >= 2 && d != robotsrules.NoRobots1994
-		usages, signals = append(usages, g.ContentUsages...), append(signals, g.ContentSignals...)
-		for _, r := range g.Noindex {
-			if matchesTarget(d, v2, r.Pattern, twinTarget(target)) && (s.Noindex == nil || twinOutranks(d, v2, r.Pattern, s.Noindex.Pattern)) {
+		v2 = g.Version().Major >= 2 && d != robotsrules.NoRobots1994
+		usages, signals = append(usages, g.ContentUsages()...), append(signals, g.ContentSignals()...)
+		for _, r := range g.Noindex() {
+			if matchesTarget(d, v2, r.Pattern(), twinTarget(target)) && (s.Noindex == nil || twinOutranks(d, v2, r.Pattern(), s.Noindex.Pattern())) {
 				s.Noindex = r
 			}
 		}
@@ -308,10 +308,10 @@ const uriBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 // statedPatterns returns all that has the pattern of a statement in it.
 func statedPatterns(b *robotsrules.Binding) (patterns []string) {
 	for _, g := range b.Groups() {
-		for _, r := range g.Noindex {
-			patterns = append(patterns, r.Pattern)
+		for _, r := range g.Noindex() {
+			patterns = append(patterns, r.Pattern())
 		}
-		for _, l := range slices.Concat(g.ContentUsages, g.ContentSignals) {
+		for _, l := range slices.Concat(g.ContentUsages(), g.ContentSignals()) {
 			patterns = append(patterns, l.Value)
 		}
 	}

@@ -46,15 +46,15 @@ type twinDecision struct {
 func twinOf(f *robotsrules.File, m robotsrules.Match) twinFile {
 	t := twinFile{dialect: f.Dialect, match: m}
 	for _, g := range f.Groups {
-		if g.Version.Major >= 1 && g.Version.Minor%2 == 1 {
+		if g.Version().Major >= 1 && g.Version().Minor%2 == 1 {
 			continue
 		}
-		r := twinRecord{v2: g.Version.Major >= 2}
+		r := twinRecord{v2: g.Version().Major >= 2}
 		for _, token := range g.Tokens {
 			r.tokens = append(r.tokens, twinToken{token.Value, token.Text, token.Line})
 		}
 		for _, rule := range g.Rules {
-			r.rules = append(r.rules, twinRule{rule.Kind == robotsrules.Allow, rule.Pattern, rule.Line})
+			r.rules = append(r.rules, twinRule{rule.Kind == robotsrules.Allow, rule.Pattern(), rule.Line})
 		}
 		t.records = append(t.records, r)
 	}

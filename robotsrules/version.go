@@ -21,7 +21,7 @@ func readingOf(d Dialect, g *Group) reading {
 	switch {
 	case d == NoRobots1994:
 		return readNoRobots1994
-	case g.Version.Major >= 2:
+	case g.others().version.Major >= 2:
 		return readVersion2
 	case d == Draft1996:
 		return readDraft1996
@@ -35,7 +35,8 @@ func (r reading) stars() bool { return r == readRFC9309 || r == readVersion2 }
 // passedOver reports whether the record is read as if it were not there: its
 // version is experimental, which the 1996 proposal 2.0.0 marks by an odd second number.
 func (g *Group) passedOver(d Dialect) bool {
-	return d != NoRobots1994 && g.Version.Major >= 1 && g.Version.Minor%2 == 1
+	v := &g.others().version
+	return d != NoRobots1994 && v.Major >= 1 && v.Minor%2 == 1
 }
 
 // String returns the version with its three numbers, such as "2.0.0", or "" when
@@ -60,7 +61,7 @@ func (p *parser) version(l *line, first bool) {
 		return
 	}
 	v.Line, v.Text = l.number, l.value
-	p.group.Version = v
+	p.group.open().version = v
 	d := detail{text: l.value, fix: v.String()}
 	if parts < 3 {
 		p.report(l.number, findShortVersion, d)

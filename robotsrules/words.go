@@ -25,9 +25,23 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
+// isOneWord reports whether a name has nothing in it but letters and digits of ASCII, points,
+// hyphens and underscores.
+func isOneWord(name string) bool {
+	for i := range len(name) {
+		if c := lower[name[i]]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return name != ""
+}
+
 // isCommonWord reports whether a token in small letters is no robot's name: nothing but common
 // words.
 func isCommonWord(token string) bool {
+	if isOneWord(token) {
+		return commonWords[token]
+	}
 	words := 0
 	for word := range strings.FieldsSeq(token) {
 		if !commonWords[word] {

@@ -96,14 +96,14 @@ func compareReadings(text string) *comparison {
 	c.policy = robotsrules.Compile(c.file, robotsrules.MatchSubstring)
 	for _, g := range c.file.Groups {
 		c.begins[g.Line] = true
-		c.versions = c.versions || g.Version.Major >= 2 || g.Version.Minor%2 == 1
+		c.versions = c.versions || g.Version().Major >= 2 || g.Version().Minor%2 == 1
 		for _, t := range g.Tokens {
 			r := c.ours[t.Line]
 			r.agents = append(r.agents, t.Value)
 			c.ours[t.Line] = r
 		}
 		for _, r := range g.Rules {
-			c.ours[r.Line] = reading{isRule: true, allow: r.Kind == robotsrules.Allow, pattern: r.Pattern}
+			c.ours[r.Line] = reading{isRule: true, allow: r.Kind == robotsrules.Allow, pattern: r.Pattern()}
 		}
 	}
 	both := maps.Clone(c.google)

@@ -212,7 +212,7 @@ func (x *explainer) matches(binding *robotsrules.Binding, r *enforce.Request) {
 // precedence says which of the rules that match decides.
 func (x *explainer) precedence(binding *robotsrules.Binding) string {
 	switch {
-	case binding.Groups()[0].Version.Major >= 2:
+	case binding.Groups()[0].Version().Major >= 2:
 		return "an Allow without * does, then a Disallow, then any other Allow"
 	case x.dialect == robotsrules.RFC9309:
 		return "the longest pattern does, and Allow if two are as long"
@@ -224,15 +224,15 @@ func (x *explainer) precedence(binding *robotsrules.Binding) string {
 func (x *explainer) pace(binding *robotsrules.Binding, who *crawler.Identity) {
 	delays := 0
 	for _, group := range binding.Groups() {
-		delays += len(group.CrawlDelays)
-		for _, c := range group.CrawlDelays {
+		delays += len(group.CrawlDelays())
+		for _, c := range group.CrawlDelays() {
 			x.say("Pace:     line %d %q is to be kept, too", c.Line, c.Text)
 		}
-		for _, r := range group.RequestRates {
+		for _, r := range group.RequestRates() {
 			x.say("Pace:     line %d %q is to be kept, too", r.Line, r.Text)
 		}
-		if group.VisitTime != nil {
-			x.say("Hours:    line %d %q is to be kept, too", group.VisitTime.Line, group.VisitTime.Text)
+		if group.VisitTime() != nil {
+			x.say("Hours:    line %d %q is to be kept, too", group.VisitTime().Line, group.VisitTime().Text)
 		}
 	}
 	if c, _ := who.Crawler(); delays > 0 && c.CrawlDelay == crawler.No {

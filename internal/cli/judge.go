@@ -126,12 +126,12 @@ func newFinding(v *enforce.Verdict, address, userAgent string) finding {
 		Comments: append([]string{}, binding.Comments()...),
 	}
 	for _, group := range binding.Groups() {
-		for _, c := range group.CrawlDelays {
+		for _, c := range group.CrawlDelays() {
 			if seconds := c.Delay.Seconds(); f.CrawlDelay == nil || seconds > *f.CrawlDelay {
 				f.CrawlDelay = &seconds
 			}
 		}
-		for _, r := range group.RequestRates {
+		for _, r := range group.RequestRates() {
 			if _, value, _ := strings.Cut(r.Text, ":"); f.RequestRate == nil {
 				value = strings.TrimSpace(value)
 				f.RequestRate = &value

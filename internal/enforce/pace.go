@@ -198,8 +198,8 @@ const observed = "observed"
 // visitTime returns the Visit-time line with that number, as written.
 func visitTime(binding *robotsrules.Binding, line int) string {
 	for _, group := range binding.Groups() {
-		if group.VisitTime != nil && group.VisitTime.Line == line {
-			return group.VisitTime.Text
+		if group.VisitTime() != nil && group.VisitTime().Line == line {
+			return group.VisitTime().Text
 		}
 	}
 	return ""

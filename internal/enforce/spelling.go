@@ -16,7 +16,7 @@ func (r *Request) IsSpelledBy(rule *robotsrules.Rule) bool {
 		return false // no pattern can spell a "#"
 	}
 	odd := oddForms(r.Target)
-	return len(odd) > 0 && slices.Equal(odd, oddForms(strings.TrimRight(rule.Pattern, "*$")))
+	return len(odd) > 0 && slices.Equal(odd, oddForms(strings.TrimRight(rule.Pattern(), "*$")))
 }
 
 // oddForms returns all that makes a server take a path, or the pattern of one, for another, in its

@@ -22,7 +22,7 @@ func TestOddForms(t *testing.T) {
 // No rule but an Allow decides alone, and none about an ordinary path.
 func TestWhatSpellsATarget(t *testing.T) {
 	allow := func(pattern string) *robotsrules.Rule {
-		return &robotsrules.Rule{Kind: robotsrules.Allow, Pattern: pattern}
+		return &robotsrules.Rule{Kind: robotsrules.Allow, Text: pattern}
 	}
 	for _, c := range []struct {
 		target string
@@ -31,7 +31,7 @@ func TestWhatSpellsATarget(t *testing.T) {
 	}{
 		{"/a%2fb", allow("/a%2Fb"), true}, {"/a%2fb", allow("/*%2F*"), true}, {"/a%2fb", allow("/a%2Fb$"), true}, {"/a/../b", allow("/a/..*"), true},
 		{"/a%2fb", allow("/"), false}, {"/a%2fb", nil, false}, {"/a/b", allow("/a/b"), false}, {"/a%2fb#", allow("/a%2fb"), false},
-		{"/a%2fb", &robotsrules.Rule{Kind: robotsrules.Disallow, Pattern: "/a%2fb"}, false},
+		{"/a%2fb", &robotsrules.Rule{Kind: robotsrules.Disallow, Text: "/a%2fb"}, false},
 	} {
 		if got := (&Request{Target: c.target}).IsSpelledBy(c.rule); got != c.want {
 			t.Errorf("%s, %+v: got %t, want %t", c.target, c.rule, got, c.want)

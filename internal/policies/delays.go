@@ -61,7 +61,7 @@ var crawlersWithoutDelay = func() []crawler.Crawler {
 // longestDelay returns the Crawl-delay of a record that asks for most, the zero value if none does.
 func longestDelay(binding *robotsrules.Binding) (longest robotsrules.CrawlDelay) {
 	for _, group := range binding.Groups() {
-		for _, c := range group.CrawlDelays {
+		for _, c := range group.CrawlDelays() {
 			if c.Delay > longest.Delay {
 				longest = c
 			}

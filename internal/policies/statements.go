@@ -37,8 +37,8 @@ func statementsOf(file *robotsrules.File, compiled *robotsrules.Policy) (all Sta
 	note(Sitemaps, len(compiled.Sitemaps()))
 	note(Licenses, len(compiled.Licenses()))
 	for _, group := range file.Groups {
-		note(ContentUsage, len(group.ContentUsages)+len(group.ContentSignals))
-		note(Noindex, len(group.Noindex))
+		note(ContentUsage, len(group.ContentUsages())+len(group.ContentSignals()))
+		note(Noindex, len(group.Noindex()))
 	}
 	return all
 }

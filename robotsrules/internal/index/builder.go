@@ -119,6 +119,10 @@ func (b *Builder) addNode(head byte, set uint32) {
 func (b *Builder) grow(n int) {
 	br := b.branches[n]
 	ids := b.sides[br.side][br.from:br.to]
+	if len(ids) == 1 {
+		b.end(n, ids[0])
+		return
+	}
 	end := b.common(ids, int(br.depth))
 	nd, wilds := &b.index.nodes[b.base+n], len(b.index.wilds)
 	nd.label = uint32(len(b.label))
@@ -136,11 +140,22 @@ func (b *Builder) grow(n int) {
 		next[c/64] |= 1 << (c % 64)
 	}
 	if len(b.index.wilds) > wilds {
-		b.index.sets = append(b.index.sets, b.index.newSet(wilds, nd.set, end))
-		nd.set = uint32(len(b.index.sets) - 1)
+		nd.set = b.index.addSet(wilds, nd.set, end)
 	}
 	if next != [len(next)]uint64{} {
 		b.split(n, end, next)
+	}
+}
+
+// end makes a node out of branch n, below which there is one entry.
+func (b *Builder) end(n int, id uint32) {
+	nd, e := &b.index.nodes[b.base+n], &b.entries[id]
+	nd.label = uint32(len(b.label))
+	nd.child = uint32(len(b.index.nodes))
+	b.label = append(b.label, e.Literal[b.branches[n].depth:]...)
+	wilds := len(b.index.wilds)
+	if b.endAt(nd, e); len(b.index.wilds) > wilds {
+		nd.set = b.index.addSet(wilds, nd.set, len(e.Literal))
 	}
 }
 

@@ -43,7 +43,12 @@ func newWildcardPattern(p Pattern, rank Rank) wildcardPattern {
 	}
 }
 
-// newSet makes a set of the patterns in x.wilds from the given one on.
+// addSet makes a set of the patterns in x.wilds from the given one on, and returns its number.
+func (x *Index) addSet(from int, up uint32, skip int) uint32 {
+	x.sets = append(x.sets, x.newSet(from, up, skip))
+	return uint32(len(x.sets) - 1)
+}
+
 func (x *Index) newSet(from int, up uint32, skip int) wildcardSet {
 	s := wildcardSet{from: uint32(from), to: uint32(len(x.wilds)), up: up, skip: uint32(skip)}
 	wilds := x.wilds[from:]
