@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
 	"github.com/caddy-robots/caddy-robots/internal/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/internal/storage"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
@@ -71,18 +70,15 @@ func checkPurpose(word string) error {
 	if _, known := crawler.ParsePurpose(word); known || word == "" || word == compliance.None {
 		return nil
 	}
-	var list strings.Builder
-	for _, p := range crawler.Purposes() {
-		list.WriteString(string(p) + ", ")
-	}
-	return fmt.Errorf("purpose %w", robotsrules.UnknownWord(word, list.String()+"or "+compliance.None))
+	return fmt.Errorf("purpose %w", robotsrules.UnknownWord(word, listPurposes+", or "+compliance.None))
 }
 
 // report returns what is asked for, as of now, and what is to be said about it.
 func (p *reporter) report(ctx context.Context, q *reportQuery) (report *compliance.Report, source string) {
 	report, source = p.snapshot(ctx)
 	report.MarkKnown(enforce.KnownRobot)
-	report.MarkHosts(p.hosts(), metrics.MatchesHost, meantRobot)
+	names := policies.RobotNames()
+	report.MarkHosts(p.hosts(), metrics.MatchesHost, func(name string) string { return robotsrules.Closest(name, names, 2) })
 	report.MarkBans(p.app.bansInForce(p.now()))
 	texts := p.app.texts()
 	for i := range report.Sites {
@@ -188,7 +184,7 @@ func (p *reporter) hosts() (hosts []compliance.Host) {
 			Errors: rec.Errors, Warnings: rec.Warnings, Failure: rec.Failure, Source: st.Source,
 		}
 		if st.Policy != nil {
-			host.Unknown = unknownRecords(st.Policy.Rules.File)
+			host.Unknown = func() []compliance.UnknownRecord { return unknownRecords(st.Policy.Rules.File) }
 		}
 		hosts = append(hosts, host)
 	}
@@ -206,17 +202,6 @@ func unknownRecords(f *robotsrules.File) (unknown []compliance.UnknownRecord) {
 	}
 	return unknown
 }
-
-// meantRobot returns the robot of the catalogue whose name is much like this one; "" for none.
-func meantRobot(name string) string { return robotsrules.Closest(name, catalogueTokens(), 2) }
-
-// catalogueTokens returns what the robots of the catalogue are called.
-var catalogueTokens = sync.OnceValue(func() (tokens []string) {
-	for _, c := range crawler.Catalogue() {
-		tokens = append(tokens, c.Tokens...)
-	}
-	return tokens
-})
 
 // texts returns the robots.txt in force of all handlers, by version.
 func (a *App) texts() map[string]string {

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
@@ -153,7 +154,7 @@ func TestRecordsThatNameNobody(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for name, want := range map[string]string{"Gogglebot": "Googlebot", "figtree": "", "GPTBot": ""} {
-		if got := meantRobot(name); got != want {
+		if got := robotsrules.Closest(name, policies.RobotNames(), 2); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

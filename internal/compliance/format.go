@@ -214,6 +214,14 @@ func newCells(t *Tally) template.HTML {
 	return template.HTML(b.String())
 }
 
+// newCost returns what was sent and the time it took, and nothing if they are not known.
+func newCost(c *Cost) template.HTML {
+	if c.Measured == 0 {
+		return ""
+	}
+	return template.HTML(`<data value="` + number(c.Bytes) + `">` + byteText(c.Bytes) + `</data> <span class="soft">` + timeText(c.Seconds) + `</span>`)
+}
+
 // newStamp returns a time as it is read at another: in its zone, and without the year if it is the
 // same. It returns nothing for the zero time.
 func newStamp(t, now time.Time) template.HTML {

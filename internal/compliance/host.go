@@ -31,8 +31,9 @@ type Host struct {
 	// Source is where its rules come from, as a Caddyfile has it; empty for what the site itself answers.
 	Source string `json:"-"`
 
-	// Unknown are the records that name robots which nobody knows.
-	Unknown []UnknownRecord `json:"-"`
+	// Unknown returns the records that name robots which nobody knows; nil where there is no text. It is
+	// called of few hosts.
+	Unknown func() []UnknownRecord `json:"-"`
 }
 
 // UnknownRecord is a record of robots.txt that names a robot which nobody knows, and the line that does.
@@ -115,7 +116,7 @@ const (
 // unmatched returns the records of robots which nobody knows that bound nobody for a long time; none where it
 // is not sure: where some robots have no row of their own.
 func (s *Site) unmatched(now time.Time) (records []UnknownRecord) {
-	if s.host == nil || s.host.Since.IsZero() || now.Sub(s.host.Since) < unmatchedTime || s.Requests < unmatchedRequests {
+	if s.host == nil || s.host.Unknown == nil || s.host.Since.IsZero() || now.Sub(s.host.Since) < unmatchedTime || s.Requests < unmatchedRequests {
 		return nil
 	}
 	bound, first := make(map[string]bool), now
@@ -132,7 +133,7 @@ func (s *Site) unmatched(now time.Time) (records []UnknownRecord) {
 	if now.Sub(first) < unmatchedTime {
 		return nil
 	}
-	for _, u := range s.host.Unknown {
+	for _, u := range s.host.Unknown() {
 		if !bound[strings.ToLower(cut(u.Token, maxShort))] {
 			records = append(records, u)
 		}

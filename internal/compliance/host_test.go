@@ -94,7 +94,7 @@ func TestRulesThatCouldNotBeLoadedAreAdvised(t *testing.T) {
 
 func TestARecordThatBindsNobodyIsAdvised(t *testing.T) {
 	month := start.Add(30 * 24 * hour)
-	unknown := []UnknownRecord{{"FigTreeBot", 3}, {"Gogglebot", 7}}
+	unknown := func() []UnknownRecord { return []UnknownRecord{{"FigTreeBot", 3}, {"Gogglebot", 7}} }
 	for name, c := range map[string]struct {
 		since   time.Time
 		record  string

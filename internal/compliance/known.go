@@ -184,11 +184,3 @@ func newGroupRow(g *Group, target string) groupRow {
 	}
 	return row
 }
-
-// newCost returns what was sent and the time it took, and nothing if they are not known.
-func newCost(c *Cost) template.HTML {
-	if c.Measured == 0 {
-		return ""
-	}
-	return template.HTML(`<data value="` + number(c.Bytes) + `">` + byteText(c.Bytes) + `</data> <span class="soft">` + timeText(c.Seconds) + `</span>`)
-}

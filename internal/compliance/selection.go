@@ -86,9 +86,12 @@ func (q Selection) takes(r *Robot) bool {
 		fits(q.Operator, r.Operator, maxShort) && fits(q.Purpose, r.Purpose, maxShort)
 }
 
-// Select returns the part of the report that fits, with the sums of what there is of it. Sites of which
-// nothing fits are left out. It shares data with r, which is not changed.
+// Select returns the part of the report that fits, with the sums of what there is of it: r itself, if q is
+// zero. Sites of which nothing fits are left out. It shares data with r, which is not changed.
 func (r *Report) Select(q Selection) *Report {
+	if q == (Selection{}) {
+		return r
+	}
 	part := &Report{Time: r.Time, Sites: []Site{}}
 	for _, s := range r.Sites {
 		if fits(q.Site, s.Site, maxSite) && s.choose(q) {
