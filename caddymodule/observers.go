@@ -59,10 +59,10 @@ func (o *observers) note(x *exchange, a answered) {
 	v := &x.verdict
 	e := v.Event()
 	e.Status, e.Measured, e.Bytes, e.Took = a.status, a.measured, a.bytes, a.took
+	e.Path, e.WholeQuery = x.request.Target, o.wholeQueries
 	if v.Kind.Disobedient() {
 		e.Line, e.Rule = v.Line, v.Cause()
-		e.Method, e.Path, e.Address = x.request.Method, x.request.Target, x.state.address()
-		e.WholeAddress, e.WholeQuery = o.wholeAddresses, o.wholeQueries
+		e.Method, e.Address, e.WholeAddress = x.request.Method, x.state.address(), o.wholeAddresses
 	}
 	o.app.counts.Request(o.sites.of(x.r, v.Host), v)
 	o.app.ledger.Note(&e)

@@ -162,7 +162,9 @@ func (r *replay) judge(one *arrival) {
 	e := v.Event()
 	e.Refused = false // it would have been; the log has what it was answered, and what that cost
 	e.Site, e.Version, e.RobotsTxt = cmp.Or(req.Host, r.place), r.rules.Version, req.IsForRules()
-	e.Line, e.Rule = v.Line, v.Rule
+	if v.Kind.Disobedient() {
+		e.Line, e.Rule = v.Line, v.Rule
+	}
 	e.Method, e.Path, e.Address, e.Status, e.WholeAddress = rec.Method, req.Target, rec.Address, rec.Status, r.wholeAddresses
 	e.WholeQuery = r.wholeQueries
 	e.Measured, e.Bytes, e.Took = true, rec.Size, rec.Duration

@@ -82,7 +82,7 @@ func TestReplayCountsPathsExactly(t *testing.T) {
 		}
 	}
 	got := replayed(t, log.String(), "--json", "--robots-txt", rules, "-")
-	if !strings.Contains(got, `"paths":[{"path":"/often/?","requests":334},`) || !strings.Contains(got, `"other_paths":2981,`) {
+	if !strings.Contains(got, `"paths":[{"path":"/often/?","line":2,"requests":334},`) || !strings.Contains(got, `"other_paths":2981,`) {
 		t.Errorf("got %.3000s, want 334 requests for /often/ and 2981 for other paths than the first twenty", got[strings.Index(got, `"paths"`):])
 	}
 }

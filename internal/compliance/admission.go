@@ -119,7 +119,7 @@ func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
 	if len(l.bySite) < l.options.MaxSites {
 		l.hosts.floor = 0
 	} else {
-		earlier = l.hosts.visit(maphash.String(l.sites, name)) - 1
+		earlier = l.hosts.visit(maphash.String(l.seed, name)) - 1
 		var lightest *site
 		admitted := l.hosts.admits(earlier+requests, at, func() (weight uint64) {
 			lightest, weight = l.lightestSite(at)

@@ -15,6 +15,7 @@
 //   - requests and disobedience in each of the last 168 hours and 90 days;
 //   - when it was first and last seen, when it last read /robots.txt, and which text that was;
 //   - the ten lines of robots.txt that it broke most, and the twenty paths it asked for when it did;
+//   - the twenty paths that it was allowed to ask for and asked for most;
 //   - its last ten disobedient requests and the first one.
 //
 // Disobedient is a request that was disallowed, too fast, off hours or an impostor's, even if it was
@@ -24,7 +25,7 @@
 //
 // # What is bounded
 //
-// Whatever robots do, a ledger takes at most 60 MiB with the usual [Options]: names, paths and all other
+// Whatever robots do, a ledger takes at most 80 MiB with the usual [Options]: names, paths and all other
 // texts are cut, and there are 2000 rows on 256 sites. Beyond that a newcomer is counted with the other
 // robots of its site, and each of its visits is remembered for a while. When there were more of them than the
 // lightest row weighs, it takes that row's place. A row weighs as many requests as it has,
@@ -38,8 +39,8 @@
 //
 // Sites are held to the same rule. Frequent lines and paths are found by random admission: what comes often
 // keeps its place and its count, which is exact as long as there are no more than ten lines and 32 paths.
-// Beyond that it is an estimate and says so: nineteen of twenty are right within a tenth. What cannot be
-// counted so well is not counted apart, but with all other paths.
+// Beyond that it is an estimate and says so: nineteen of twenty are right within a tenth, whatever the order.
+// What cannot be counted so well is not counted apart, but with all other paths that the same line decides about.
 //
 // # Clocks
 //

@@ -58,7 +58,8 @@ type Event struct {
 	Version string
 
 	// Record is the User-agent value of the record that binds the client. Line and Rule are
-	// the line that decided, its number and its text; 0 and an explanation where no line did.
+	// the line that decided, its number and its text; 0 and an explanation where no line did, or
+	// nothing where the request was allowed.
 	Record string
 	Line   int
 	Rule   string
@@ -74,7 +75,7 @@ type Event struct {
 	Took     time.Duration
 
 	// WholeAddress keeps the Address of a disobedient request as it is. Otherwise only its
-	// network is kept, /24 or, of IPv6, /48. WholeQuery keeps the query of its Path, which may
+	// network is kept, /24 or, of IPv6, /48. WholeQuery keeps the query of the Path, which may
 	// hold secrets; otherwise only the "?" before it is kept.
 	WholeAddress, WholeQuery bool
 }
@@ -137,10 +138,11 @@ const lastMoment = 253402300799999
 
 // moment returns t in milliseconds since 1970, not before 1970 nor after 9999.
 func moment(t time.Time) int64 {
-	if s := t.Unix(); s < 0 || s > lastMoment/1000 {
+	s := t.Unix()
+	if s < 0 || s > lastMoment/1000 {
 		return min(max(s, 0), 1) * lastMoment
 	}
-	return t.UnixMilli()
+	return s*1000 + int64(t.Nanosecond())/1e6
 }
 
 // timeOf is the opposite of moment.

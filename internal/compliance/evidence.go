@@ -24,8 +24,7 @@ type evidence struct {
 
 // offences is what is kept of a robot's disobedience besides its counts.
 type offences struct {
-	lines frequent
-	paths frequent
+	asked
 	first evidence
 	noted uint64                 // requests ever kept in ring
 	ring  [keptEvidence]evidence // the latest
@@ -41,10 +40,7 @@ func (o *offences) add(e *Event, at int64) {
 	if o.noted == 1 {
 		o.first = *one
 	}
-	o.paths.add(0, path, mostPaths)
-	if one.line != 0 || rule != "" {
-		o.lines.add(one.line, rule, mostLines)
-	}
+	o.asked.add(one.line, rule, path)
 }
 
 // next returns the place in the ring for one request more.
@@ -56,8 +52,7 @@ func (o *offences) next() *evidence {
 
 // merge adds what was kept elsewhere.
 func (o *offences) merge(from *offences) {
-	o.lines.merge(&from.lines, mostLines)
-	o.paths.merge(&from.paths, mostPaths)
+	o.asked.merge(&from.asked)
 	if from.noted == 0 {
 		return
 	}

@@ -6,44 +6,64 @@ import (
 	"strings"
 )
 
-// Exact counts every line and path that robots disobeyed, where a [Ledger] of bounded room estimates
-// those of robots that disobeyed many. It is for a log that is read once, and takes more memory the
-// more there are of them: about MaxExactBytes at most. What does not fit is not counted, and the
-// estimates stay.
+// Exact counts every line and path that robots asked for, where a [Ledger] of bounded room estimates those of
+// robots that asked for many. It is for a log that is read once, and takes more memory the more there are of
+// them: about MaxExactBytes at most for what was against the rules, and as much for what was allowed. What does
+// not fit is not counted, and the estimates stay.
 //
 // NewExact makes one. It is not safe for concurrent use.
 type Exact struct {
-	rows   map[key]int32
-	counts map[offence]uint64
+	rows  map[key]int32
+	kinds [2]exactCounts // against the rules, and allowed
+}
+
+// MaxExactBytes is about how much memory an [Exact] takes at most for each kind.
+const MaxExactBytes = 64 << 20
+
+// exactCounts counts the requests of one kind.
+type exactCounts struct {
+	counts map[thing]*exactCount
 	room   int // bytes
 }
 
-// MaxExactBytes is about how much memory an [Exact] takes at most.
-const MaxExactBytes = 64 << 20
-
-// offence is a line or, with the number aPath, a path that a row disobeyed.
-type offence struct {
+// thing is a line or, with the number aPath, a path that a row asked for.
+type thing struct {
 	row, number int32
 	text        string
 }
 
 const aPath = -1
 
+// exactCount is how often there was one, and the line that decided about a path last.
+type exactCount struct {
+	n  uint64
+	by int32
+}
+
 // NewExact returns an empty Exact.
 func NewExact() *Exact {
-	return &Exact{rows: make(map[key]int32), counts: make(map[offence]uint64), room: MaxExactBytes}
+	x := &Exact{rows: make(map[key]int32)}
+	for i := range x.kinds {
+		x.kinds[i] = exactCounts{make(map[thing]*exactCount), MaxExactBytes}
+	}
+	return x
 }
 
 // Note counts an event that a ledger notes too.
 func (x *Exact) Note(e *Event) {
-	if e.RobotsTxt || !e.Verdict.Disobedient() {
+	v := e.Verdict.known()
+	if e.RobotsTxt || v == Banned {
 		return
+	}
+	kind := &x.kinds[1]
+	if v.Disobedient() {
+		kind = &x.kinds[0]
 	}
 	var k key
 	k.set(e.Site, e.Robot, e.Class, e.Standing)
 	row, found := x.rows[k]
 	if !found {
-		if !x.take(len(k.site) + len(k.robot)) {
+		if !kind.take(len(k.site) + len(k.robot)) {
 			return
 		}
 		k.site, k.robot = strings.Clone(k.site), strings.Clone(k.robot)
@@ -51,31 +71,33 @@ func (x *Exact) Note(e *Event) {
 		x.rows[k] = row
 	}
 	line, rule := lineNumber(e.Line), cut(e.Rule, maxRule)
-	if line == 0 && rule == "" || x.count(offence{row, line, rule}) {
-		x.count(offence{row, aPath, cut(e.keptPath(), maxPath)})
+	if line == 0 && rule == "" || kind.count(thing{row, line, rule}, 0) {
+		kind.count(thing{row, aPath, cut(e.keptPath(), maxPath)}, line)
 	}
 }
 
 // count counts one more, if it is there or there is room for it, and reports whether it did.
-func (x *Exact) count(o offence) bool {
-	n, found := x.counts[o]
-	if !found {
-		if !x.take(len(o.text)) {
+func (k *exactCounts) count(one thing, by int32) bool {
+	c := k.counts[one]
+	if c == nil {
+		if !k.take(len(one.text)) {
 			return false
 		}
-		o.text = strings.Clone(o.text)
+		one.text = strings.Clone(one.text)
+		c = new(exactCount)
+		k.counts[one] = c
 	}
-	x.counts[o] = n + 1
+	c.n, c.by = c.n+1, by
 	return true
 }
 
 // take takes the room for an entry with a text this long, if there is as much.
-func (x *Exact) take(text int) bool {
-	const entry = 64 // with what the map takes besides
-	if x.room < entry+text {
+func (k *exactCounts) take(text int) bool {
+	const entry = 80 // with what the map takes besides
+	if k.room < entry+text {
 		return false
 	}
-	x.room -= entry + text
+	k.room -= entry + text
 	return true
 }
 
@@ -93,42 +115,55 @@ func (x *Exact) Fill(r *Report) {
 			}
 		}
 	}
-	counted := make([]uint64, len(robots)) // requests for paths, of which each has one
-	for o, n := range x.counts {
-		if o.number == aPath {
-			counted[o.row] += n
+	for row, s := range x.kinds[0].sums(len(robots)) {
+		if robot := robots[row]; robot != nil && s.requests == robot.Disobedient {
+			robot.Lines, robot.Paths, robot.OtherPaths, robot.OtherByRule = s.report()
 		}
 	}
-	for row, robot := range robots {
-		if robot != nil && counted[row] == robot.Disobedient {
-			robot.Lines, robot.Paths, robot.OtherPaths = []Line{}, []Path{}, 0
+	for row, s := range x.kinds[1].sums(len(robots)) {
+		if robot := robots[row]; robot != nil && s.requests == robot.allowed() {
+			_, robot.AllowedPaths, robot.OtherAllowed, robot.OtherAllowedByRule = s.report()
+		}
+	}
+}
+
+// exactSum is what there is of one row.
+type exactSum struct {
+	lines    []Line
+	paths    []Path
+	requests uint64 // of which each has one path
+}
+
+// sums returns what there is of each of so many rows.
+func (k *exactCounts) sums(rows int) []exactSum {
+	sums := make([]exactSum, rows)
+	for one, c := range k.counts {
+		s := &sums[one.row]
+		if one.number == aPath {
+			s.paths = append(s.paths, Path{Path: one.text, Line: int(c.by), Requests: c.n})
+			s.requests += c.n
 		} else {
-			robots[row] = nil
+			s.lines = append(s.lines, Line{Line: int(one.number), Rule: one.text, Requests: c.n})
 		}
 	}
-	for o, n := range x.counts {
-		switch robot := robots[o.row]; {
-		case robot == nil:
-		case o.number == aPath:
-			robot.Paths = append(robot.Paths, Path{Path: o.text, Requests: n})
-		default:
-			robot.Lines = append(robot.Lines, Line{Line: int(o.number), Rule: o.text, Requests: n})
-		}
+	return sums
+}
+
+// report returns it as asked.report does.
+func (s *exactSum) report() (lines []Line, paths []Path, others uint64, byRule []Line) {
+	slices.SortFunc(s.lines, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	})
+	slices.SortFunc(s.paths, func(a, b Path) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Path, b.Path))
+	})
+	shown := make(map[int]uint64)
+	paths = append([]Path{}, s.paths[:min(len(s.paths), shownPaths)]...)
+	others = s.requests
+	for _, p := range paths {
+		shown[p.Line] += p.Requests
+		others -= p.Requests
 	}
-	for _, robot := range robots {
-		if robot == nil {
-			continue
-		}
-		slices.SortFunc(robot.Lines, func(a, b Line) int {
-			return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
-		})
-		slices.SortFunc(robot.Paths, func(a, b Path) int {
-			return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Path, b.Path))
-		})
-		robot.Lines = robot.Lines[:min(len(robot.Lines), mostLines)]
-		for _, p := range robot.Paths[min(len(robot.Paths), shownPaths):] {
-			robot.OtherPaths += p.Requests
-		}
-		robot.Paths = slices.Clone(robot.Paths[:min(len(robot.Paths), shownPaths)])
-	}
+	lines = append([]Line{}, s.lines[:min(len(s.lines), mostLines)]...)
+	return lines, paths, others, restByRule(lines, shown, others, false)
 }

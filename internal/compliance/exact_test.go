@@ -30,7 +30,7 @@ func TestExactCountsReplaceEstimates(t *testing.T) {
 	}
 	rest := robot.Disobedient
 	for i, p := range robot.Paths {
-		if want := (Path{Path: fmt.Sprint("/shop/", i), Requests: uint64(100 - 2*i)}); p != want {
+		if want := (Path{Path: fmt.Sprint("/shop/", i), Line: 4 + i%15, Requests: uint64(100 - 2*i)}); p != want {
 			t.Errorf("path %d: got %+v, want %+v", i, p, want)
 		}
 		rest -= p.Requests
@@ -49,7 +49,7 @@ func TestWhatDoesNotFitKeepsItsEstimates(t *testing.T) {
 	few := disallowed("reader")
 	l.Note(&few)
 	x.Note(&few)
-	x.room = 100_000
+	x.kinds[0].room = 100_000
 	shop(func(e *Event) { l.Note(e); x.Note(e) })
 	r, want := l.Snapshot(start), l.Snapshot(start)
 	x.Fill(r)

@@ -24,9 +24,9 @@ type Options struct {
 //
 // A Ledger is safe for concurrent use and must not be copied. The zero Ledger notes nothing.
 type Ledger struct {
-	options      Options
-	sites, names maphash.Seed
-	index        index
+	options Options
+	seed    maphash.Seed // drawn at random, so that nobody can aim at another's fingerprint
+	index   index
 
 	mu        sync.Mutex // guards what follows, and who is in the index
 	rows      []*row
@@ -53,8 +53,8 @@ func NewLedger(o Options) *Ledger {
 		o.MaxSites = 256
 	}
 	return &Ledger{
-		options: o,
-		sites:   maphash.MakeSeed(), names: maphash.MakeSeed(),
+		options:   o,
+		seed:      maphash.MakeSeed(),
 		index:     newIndex(o.MaxRobots),
 		bySite:    make(map[string]*site),
 		elsewhere: &site{name: OtherSites},
@@ -144,13 +144,8 @@ func (l *Ledger) rowsAfterOthers(do func(*row)) []*row {
 	return slices.Clone(l.rows)
 }
 
-// fingerprint returns a hash of a key, with seeds drawn at random so that nobody can aim
-// at another's.
-func (l *Ledger) fingerprint(k *key) uint64 {
-	h := maphash.String(l.sites, k.site) ^ maphash.String(l.names, k.robot)
-	kind := uint64(k.class)<<8 | uint64(k.standing)
-	return h + kind*0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
-}
+// fingerprint returns a hash of a key.
+func (l *Ledger) fingerprint(k *key) uint64 { return maphash.Comparable(l.seed, *k) }
 
 // add adds a row for a key. Callers hold mu.
 func (l *Ledger) add(s *site, k key, fingerprint uint64) *row {

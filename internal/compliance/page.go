@@ -42,8 +42,7 @@ type PageOptions struct {
 	Zone *time.Location
 
 	// Self is the path at which a live page is served, empty for a page that is kept as a file. Robots are
-	// links to it then, with a query of site, robot, class and standing, say, that says which
-	// [Selection] of the report is wanted. A file holds all itself.
+	// links to it, whose query is a [Selection] of the report. A file holds all itself.
 	Self string
 
 	// Selection is what was selected of the report. Where it names a robot, the page
@@ -271,7 +270,7 @@ func newID(q Selection, used map[string]bool) string {
 func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
 	v.Days, v.Heat = newDays(s.Days, now), newHeat(s.Hours, now)
 	if v.Whole != nil {
-		v.Details = []detailView{newDetail(&s.Robots[0], &v.Text, now, "", keptEvidence)}
+		v.Details = []detailView{newDetail(&s.Robots[0], &v.Text, now, "", shownPaths)}
 		return
 	}
 	hidden := 0
@@ -283,8 +282,8 @@ func (v *siteView) fill(s *Site, now time.Time, self links, left *room) {
 			continue
 		}
 		detail := ""
-		if self.path == "" && len(robot.Evidence) > 0 && left.details > 0 {
-			most := len(robot.Evidence)
+		if self.path == "" && len(robot.Evidence)+len(robot.AllowedPaths) > 0 && left.details > 0 {
+			most := keptEvidence
 			if left.details < shownDetails/2 {
 				most = shownFew
 			}

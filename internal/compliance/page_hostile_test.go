@@ -27,7 +27,9 @@ func reportOf(text string) *Report {
 	robot := Robot{
 		Robot: "r" + text, Class: "c" + text, Standing: "s" + text, Record: "u" + text, Tally: t, First: start, Last: start,
 		Fetches: 1, Fetched: start, FetchedVersion: "v" + text,
-		Lines: []Line{{1, ruleOf(oneLine), 2, false}, {7, "x" + text, 1, true}}, Paths: []Path{{text, 2, false}},
+		Lines: []Line{{1, ruleOf(oneLine), 2, false}, {7, "x" + text, 1, true}}, Paths: []Path{{Path: text, Requests: 2}},
+		OtherPaths: 3, OtherByRule: []Line{{1, "o" + text, 2, true}, {Requests: 1}},
+		AllowedPaths: []Path{{Path: "a" + text, Requests: 2, About: true}}, OtherAllowed: 1, OtherAllowedByRule: []Line{{9, text, 1, false}},
 		Evidence: []Evidence{{start, "m" + text, text, 403, Disallowed, 1, ruleOf(oneLine), text}},
 	}
 	site := Site{Site: "e" + text, Version: "w" + text, RobotsTxt: oneLine + "\n", Tally: t, Robots: []Robot{robot}}

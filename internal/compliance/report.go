@@ -135,10 +135,18 @@ type Robot struct {
 	Days  []Period `json:"days"`
 
 	// Lines and Paths are those where it was disobedient most often: at most ten lines and twenty paths.
-	// OtherPaths are its disobedient requests for all other paths.
-	Lines      []Line `json:"lines"`
-	Paths      []Path `json:"paths"`
-	OtherPaths uint64 `json:"other_paths"`
+	// OtherPaths are its disobedient requests for all other paths, and OtherByRule the same by the line that
+	// they broke. The last one has no line, for those of other lines.
+	Lines       []Line `json:"lines"`
+	Paths       []Path `json:"paths"`
+	OtherPaths  uint64 `json:"other_paths"`
+	OtherByRule []Line `json:"other_paths_by_rule,omitempty"`
+
+	// AllowedPaths are those that it was allowed to ask for and asked for most often, at most twenty, and
+	// the rest is as above. Where no line says that they are allowed, the last of OtherAllowedByRule has them.
+	AllowedPaths       []Path `json:"allowed_paths"`
+	OtherAllowed       uint64 `json:"other_allowed_paths"`
+	OtherAllowedByRule []Line `json:"other_allowed_by_rule,omitempty"`
 
 	// Evidence is its last ten disobedient requests, the newest first, and behind them the first ever.
 	Evidence []Evidence `json:"evidence"`
@@ -167,10 +175,11 @@ type Line struct {
 	About    bool   `json:"about,omitempty"`
 }
 
-// Path is a path and how often it was asked for against the rules. About says
-// that the count is an estimate: right within a tenth, as a rule.
+// Path is a path and how often it was asked for. Line is that of robots.txt which decided about it last;
+// 0 where none did. About says that the count is an estimate: right within a tenth, as a rule.
 type Path struct {
 	Path     string `json:"path"`
+	Line     int    `json:"line,omitempty"`
 	Requests uint64 `json:"requests"`
 	About    bool   `json:"about,omitempty"`
 }
@@ -224,6 +233,9 @@ func (t *Tally) addAll(u *Tally) {
 		t.Before.add(u.Before)
 	}
 }
+
+// allowed returns how many requests were allowed.
+func (t *Tally) allowed() uint64 { return t.Of(Allowed).Requests + t.Of(Exempt).Requests }
 
 // share sets Obedience.
 func (t *Tally) share() {
@@ -377,6 +389,7 @@ func (s *snapshot) robot(r *row) Robot {
 	}
 	robot.spend(&r.cost)
 	robot.share()
+	_, robot.AllowedPaths, robot.OtherAllowed, robot.OtherAllowedByRule = r.allowed.report(robot.allowed())
 	if r.offences != nil {
 		r.offences.report(&robot)
 	}
@@ -385,18 +398,7 @@ func (s *snapshot) robot(r *row) Robot {
 
 // report adds what is kept of offences.
 func (o *offences) report(robot *Robot) {
-	for _, i := range o.lines.sorted() {
-		if h := &o.lines.heads[i]; h.surely() {
-			robot.Lines = append(robot.Lines, Line{int(h.number), o.lines.text(i), h.count, h.over > 0})
-		}
-	}
-	robot.OtherPaths = robot.Disobedient
-	for _, i := range o.paths.sorted() {
-		if h := &o.paths.heads[i]; h.surely() && len(robot.Paths) < shownPaths {
-			robot.Paths = append(robot.Paths, Path{o.paths.text(i), h.count, h.over > 0})
-			robot.OtherPaths -= min(h.count, robot.OtherPaths)
-		}
-	}
+	robot.Lines, robot.Paths, robot.OtherPaths, robot.OtherByRule = o.asked.report(robot.Disobedient)
 	for _, e := range o.all() {
 		method, path, rule := e.texts()
 		robot.Evidence = append(robot.Evidence, Evidence{

@@ -100,25 +100,20 @@ func robotName(r *Robot) string {
 	return "no User-Agent stated"
 }
 
-// detailView is what is known of a robot's disobedience: items of lists, and rows of a table.
+// detailView is what is known of what a robot asked for: items of lists, and rows of a table.
 type detailView struct {
 	ID, Name, Standing     string
 	Disobedient            numberView
 	Lines, Paths, Evidence template.HTML
+	Allowed                template.HTML
 }
 
 // newDetail returns the details of a robot, at most so many of each kind and the first request.
 func newDetail(r *Robot, from *textView, now time.Time, id string, most int) detailView {
 	v := detailView{ID: id, Name: robotName(r), Standing: visible(r.Standing), Disobedient: newNumber(r.Disobedient)}
-	var lines, paths, evidence strings.Builder
+	var lines, evidence strings.Builder
 	for _, l := range r.Lines[:min(most, len(r.Lines))] {
 		writeItem(&lines, l.Requests, l.About, newRule(l.Line, l.Rule, from))
-	}
-	for _, p := range r.Paths[:min(most, len(r.Paths))] {
-		writeItem(&paths, p.Requests, p.About, template.HTML("<code>"+text(p.Path)+"</code>"))
-	}
-	if r.OtherPaths > 0 && len(r.Lines) > 0 {
-		writeItem(&paths, r.OtherPaths, false, template.HTML("others, each of them rare, by rule "+known(r.Lines[0].Line)+" <code>"+text(r.Lines[0].Rule)+"</code>"+andMore(len(r.Lines)-1)))
 	}
 	for i := range r.Evidence {
 		first := i > 0 && i == len(r.Evidence)-1
@@ -126,17 +121,41 @@ func newDetail(r *Robot, from *textView, now time.Time, id string, most int) det
 			writeEvidence(&evidence, &r.Evidence[i], first, from, now)
 		}
 	}
-	v.Lines, v.Paths, v.Evidence = template.HTML(lines.String()), template.HTML(paths.String()), template.HTML(evidence.String())
+	v.Lines, v.Evidence = template.HTML(lines.String()), template.HTML(evidence.String())
+	v.Paths = newPaths(r.Paths, r.OtherPaths, r.OtherByRule, "other lines", most, from)
+	v.Allowed = newPaths(r.AllowedPaths, r.OtherAllowed, r.OtherAllowedByRule, "no line", most, from)
 	return v
 }
 
-// andMore says that there were other rules besides.
-func andMore(n int) string {
-	if n == 0 {
-		return ""
+// newPaths returns the items of a list of paths, at most so many, and how many requests were for others: by the
+// lines that decided about them, the last of which is none that is known.
+func newPaths(paths []Path, others uint64, byRule []Line, last string, most int, from *textView) template.HTML {
+	var b strings.Builder
+	for i, p := range paths {
+		if i < most {
+			writeItem(&b, p.Requests, p.About, template.HTML("<code>"+text(p.Path)+"</code>"))
+		} else {
+			others += p.Requests
+		}
 	}
-	return " and others"
+	const rare = "others, each of them rare"
+	switch {
+	case others == 0:
+	case len(byRule) == 0 || len(paths) > most:
+		writeItem(&b, others, false, rare)
+	default:
+		for _, l := range byRule {
+			by := template.HTML(last)
+			if l.Line > 0 {
+				by = newRule(l.Line, l.Rule, from)
+			}
+			writeItem(&b, l.Requests, l.About, rare+", by "+by)
+		}
+	}
+	return template.HTML(b.String())
 }
 
 // size returns about how many bytes of the page the details take.
-func (v *detailView) size() int { return 1100 + len(v.Lines) + len(v.Paths) + len(v.Evidence) }
+func (v *detailView) size() int {
+	return 1100 + len(v.Lines) + len(v.Paths) + len(v.Evidence) + len(v.Allowed)
+}

@@ -34,6 +34,7 @@ type row struct {
 	fetches        uint64
 	tallies        [verdicts]tally
 	cost           cost
+	allowed        asked     // of what it was allowed to ask for
 	offences       *offences // nil: none
 	hours          [keptHours]period
 	days           days
@@ -73,6 +74,8 @@ func (r *row) note(e *Event, at int64) bool {
 			r.offences = new(offences)
 		}
 		r.offences.add(e, at)
+	} else if v != Banned {
+		r.allowed.add(lineNumber(e.Line), cut(e.Rule, maxRule), cut(e.keptPath(), maxPath))
 	}
 	hour, day := hourOf(at), dayOf(at)
 	r.hours[hour%keptHours].count(hour, 1, disobedient)
@@ -140,6 +143,7 @@ func (r *row) merge(from *row) {
 		t, f := &r.tallies[v], from.tallies[v]
 		t.Requests, t.Refused = sum(t.Requests, f.Requests), sum(t.Refused, f.Refused)
 	}
+	r.allowed.merge(&from.allowed)
 	if from.offences != nil {
 		if r.offences == nil {
 			r.offences = new(offences)

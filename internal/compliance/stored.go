@@ -12,10 +12,10 @@ import (
 )
 
 // What is stored begins with a line that names the format and its version. A CBOR sequence (RFC 8742)
-// follows, each item of which is a storedRow, and then a CRC-32C of all that.
+// follows, each item of which is a storedRow and, behind it, its storedAsked, and then a CRC-32C of all that.
 const (
 	storedTitle   = "caddy-robots ledger "
-	storedVersion = "3" // 1, until November 2026, was not CBOR; 2 knew nothing of costs
+	storedVersion = "4" // 1, until November 2026, was not CBOR; 2 knew nothing of costs; 3 has no storedAsked
 	storedHead    = storedTitle + storedVersion + "\n"
 	maxStoredRows = 1 << 16
 )
@@ -39,10 +39,16 @@ type storedRow struct {
 	Evidence              []storedEvidence // the first, and then the latest, the newest first
 }
 
-// storedCount is a counted as it is stored.
+// storedAsked is what a robot was allowed to ask for, as it is stored.
+type storedAsked struct {
+	_            struct{} `cbor:",toarray"`
+	Lines, Paths []storedCount
+}
+
+// storedCount is a head as it is stored.
 type storedCount struct {
 	_           struct{} `cbor:",toarray"`
-	Line        int32    // 0 for a path
+	Line        int32    // of a path: the one that decided about it last
 	Text        string
 	Count, Over uint64
 }
@@ -84,8 +90,10 @@ func must[T any](mode T, err error) T {
 func (l *Ledger) Marshal() []byte {
 	b := bytes.NewBufferString(storedHead)
 	l.each(func(r *row) {
-		if err := storedEncoding.MarshalToBuffer(newStoredRow(r), b); err != nil {
-			panic(err) // none of its types can fail
+		for _, item := range storedItems(r) {
+			if err := storedEncoding.MarshalToBuffer(item, b); err != nil {
+				panic(err) // none of its types can fail
+			}
 		}
 	})
 	return seal(b.Bytes())
@@ -114,26 +122,48 @@ func (l *Ledger) read(data []byte) error {
 		if n > maxStoredRows {
 			return fmt.Errorf("it holds more than %d robots", maxStoredRows)
 		}
-		if version == previousVersion {
-			if rest, err = l.readPrevious(rest); err != nil {
-				return fmt.Errorf("its robot %d cannot be read: %w", n, err)
-			}
-			continue
-		}
-		var s storedRow
-		item := rest
-		if rest, err = storedDecoding.UnmarshalFirst(item, &s); err != nil {
+		var r *row
+		if r, rest, err = readRow(rest, version); err != nil {
 			return fmt.Errorf("its robot %d cannot be read: %w", n, err)
-		}
-		// What is out of bounds, or not as Marshal writes it, becomes something else when it is stored again.
-		r := s.row()
-		if again, err := storedEncoding.Marshal(newStoredRow(r)); err != nil || !bytes.Equal(again, item[:len(item)-len(rest)]) {
-			return fmt.Errorf("its robot %d holds what no ledger stores", n)
 		}
 		l.absorb(r)
 	}
 	return nil
 }
+
+// readRow returns the row that data begins with, in a version of the format, and what is behind it.
+func readRow(data []byte, version string) (r *row, rest []byte, err error) {
+	if version == oldestVersion {
+		return readOldest(data)
+	}
+	var s storedRow
+	if rest, err = storedDecoding.UnmarshalFirst(data, &s); err != nil {
+		return nil, nil, err
+	}
+	r = s.row()
+	items := storedItems(r)
+	if version == previousVersion {
+		items = items[:1]
+	} else {
+		var a storedAsked
+		if rest, err = storedDecoding.UnmarshalFirst(rest, &a); err != nil {
+			return nil, nil, err
+		}
+		r.allowed = newAsked(a.Lines, a.Paths)
+		items = storedItems(r)
+	}
+	// What is out of bounds, or not as Marshal writes it, becomes something else when it is stored again.
+	var again bytes.Buffer
+	for _, item := range items {
+		err = errors.Join(err, storedEncoding.MarshalToBuffer(item, &again))
+	}
+	if err != nil || !bytes.Equal(again.Bytes(), data[:len(data)-len(rest)]) {
+		return nil, nil, errNotStored
+	}
+	return r, rest, nil
+}
+
+var errNotStored = errors.New("it holds what no ledger stores")
 
 // seal appends the checksum.
 func seal(data []byte) []byte {
@@ -152,11 +182,11 @@ func unseal(data []byte) (rows []byte, version string, err error) {
 		return nil, "", errors.New("it is cut short")
 	}
 	switch version = string(name); version {
-	case storedVersion, previousVersion:
+	case storedVersion, previousVersion, oldestVersion:
 	case "1":
-		return nil, "", fmt.Errorf("it was written by an earlier version, in format 1; this one reads formats %s and %s", previousVersion, storedVersion)
+		return nil, "", fmt.Errorf("it was written by an earlier version, in format 1; this one reads formats %s to %s", oldestVersion, storedVersion)
 	default:
-		return nil, "", fmt.Errorf("its format is version %q, and only %q and %q are known here", version, previousVersion, storedVersion)
+		return nil, "", fmt.Errorf("its format is version %q, and only %q to %q are known here", version, oldestVersion, storedVersion)
 	}
 	end := len(data) - crc32.Size
 	if end < len(storedHead) {
@@ -166,6 +196,16 @@ func unseal(data []byte) (rows []byte, version string, err error) {
 		return nil, "", fmt.Errorf("it is damaged or cut short: its checksum is %08x and should be %08x", got, want)
 	}
 	return data[len(storedHead):end], version, nil
+}
+
+// storedItems returns a row as the items that are stored of it. Callers hold mu.
+func storedItems(r *row) []any {
+	return []any{newStoredRow(r), &storedAsked{Lines: r.allowed.lines.stored(), Paths: r.allowed.paths.stored()}}
+}
+
+// newAsked returns lines and paths that were stored, within bounds.
+func newAsked(lines, paths []storedCount) asked {
+	return asked{lines: newFrequent(lines, mostLines, maxRule), paths: newFrequent(paths, mostPaths, maxPath)}
 }
 
 // newStoredRow returns a row as it is stored. It shares the row's tallies. Callers hold mu.
@@ -216,7 +256,7 @@ func (s *storedRow) row() *row {
 	if len(s.Evidence) == 0 {
 		return r
 	}
-	r.offences = &offences{lines: newFrequent(s.Lines, mostLines, maxRule), paths: newFrequent(s.Paths, mostPaths, maxPath)}
+	r.offences = &offences{asked: newAsked(s.Lines, s.Paths)}
 	all := make([]*evidence, len(s.Evidence))
 	for i, e := range s.Evidence {
 		all[i] = &evidence{at: storedMoment(e.Time), line: min(max(e.Line, 0), maxLine), status: min(e.Status, 999), verdict: e.Verdict.known()}

@@ -90,7 +90,7 @@ func TestDamagedDataLeavesTheLedgerAsItWas(t *testing.T) {
 	}
 	refuse("more behind it", data+"x")
 	refuse("something else", strings.Repeat("Disallow: /\n", 100))
-	refuse("another version", strings.Replace(data, "ledger 3\n", "ledger 4\n", 1))
+	refuse("another version", strings.Replace(data, "ledger 4\n", "ledger 5\n", 1))
 	if got := asJSON(t, l.Snapshot(start)); got != want {
 		t.Errorf("afterwards: got %s, want %s", got, want)
 	}
@@ -105,7 +105,7 @@ func TestAnEarlierFormatIsRefused(t *testing.T) {
 	l := NewLedger(Options{})
 	note(l, disallowed("figtree"), 1)
 	want := asJSON(t, l.Snapshot(start))
-	const wantError = "reading a stored ledger: it was written by an earlier version, in format 1; this one reads formats 2 and 3"
+	const wantError = "reading a stored ledger: it was written by an earlier version, in format 1; this one reads formats 2 to 4"
 	if err := l.Unmarshal(data); err == nil || err.Error() != wantError {
 		t.Errorf("got %v, want %s", err, wantError)
 	}
@@ -177,6 +177,19 @@ func TestRowsThatNoLedgerHoldsAreRefused(t *testing.T) {
 		if err := read.Unmarshal(good); err != nil {
 			t.Errorf("without %s: got %v", what, err)
 		}
+	}
+	row := newStoredRow(newRow(key{}))
+	for what, item := range map[string]any{
+		"nothing": nil, "a row": row, "fewer fields": []int{}, "null": &storedAsked{},
+		"paths too many": &storedAsked{Lines: []storedCount{}, Paths: make([]storedCount, mostPaths+1)},
+		"a long path":    &storedAsked{Lines: []storedCount{}, Paths: []storedCount{{Text: long}}},
+	} {
+		if err := NewLedger(Options{}).Unmarshal(sealItems(t, row, item)); err == nil {
+			t.Errorf("%s instead of what was allowed: got no error", what)
+		}
+	}
+	if err := NewLedger(Options{}).Unmarshal(sealItems(t, row)); err == nil {
+		t.Error("a row alone: got no error")
 	}
 	for what, item := range map[string]any{
 		"a number": 1, "a text": "x", "nothing": nil, "fewer fields": []int{1, 2}, "a map": map[string]int{"Site": 1}, "nesting": [][][][]int{{{{1}}}},
@@ -262,12 +275,22 @@ func TestCountsSaturate(t *testing.T) {
 	}
 }
 
-// sealRows returns rows as they are stored, whatever is in them.
+// sealRows returns rows as they are stored, whatever is in them. Of none is it known what was allowed.
 func sealRows(t *testing.T, rows ...any) []byte {
 	t.Helper()
-	b := bytes.NewBufferString(storedHead)
+	var items []any
 	for _, r := range rows {
-		if err := storedEncoding.MarshalToBuffer(r, b); err != nil {
+		items = append(items, r, &storedAsked{Lines: []storedCount{}, Paths: []storedCount{}})
+	}
+	return sealItems(t, items...)
+}
+
+// sealItems returns items as they are stored, whatever they are.
+func sealItems(t *testing.T, items ...any) []byte {
+	t.Helper()
+	b := bytes.NewBufferString(storedHead)
+	for _, item := range items {
+		if err := storedEncoding.MarshalToBuffer(item, b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -350,7 +373,7 @@ func checkBounds(t *testing.T, r *Report) {
 		for _, robot := range s.Robots {
 			if len(s.Site) > maxSite || len(robot.Robot) > maxRobot || len(robot.Record) > maxShort ||
 				len(robot.Hours) > keptHours || len(robot.Days) > keptDays ||
-				len(robot.Lines) > mostLines || len(robot.Paths) > shownPaths || len(robot.Evidence) > keptEvidence+1 {
+				len(robot.Lines) > mostLines || len(robot.Paths) > shownPaths || len(robot.AllowedPaths) > shownPaths || len(robot.Evidence) > keptEvidence+1 {
 				t.Fatalf("bounded: got more than there is room for: %s", asJSON(t, robot))
 			}
 			if robot.Refused > robot.Disobedient || robot.Disobedient > robot.Requests || robot.Obedience < 0 || robot.Obedience > 1 {

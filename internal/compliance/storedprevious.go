@@ -1,17 +1,17 @@
 package compliance
 
-import (
-	"errors"
-	"slices"
+import "slices"
+
+// previousVersion is the format before this one, and oldestVersion the one before that. What they stored is
+// read, and stored in this format from then on.
+const (
+	previousVersion = "3"
+	oldestVersion   = "2"
 )
 
-// previousVersion is the format before this one. What it stored is read, and stored in this format
-// from then on.
-const previousVersion = "2"
-
-// previousRow is a row as format 2 has it. It says of a day how many requests there were and how many
+// oldestRow is a row as format 2 has it. It says of a day how many requests there were and how many
 // of them were against the rules, those during a ban among these.
-type previousRow struct {
+type oldestRow struct {
 	_                     struct{} `cbor:",toarray"`
 	Site, Robot           string
 	Class                 class
@@ -25,14 +25,14 @@ type previousRow struct {
 	Evidence              []storedEvidence
 }
 
-// readPrevious adds a row of format 2 and returns what is behind it.
-func (l *Ledger) readPrevious(data []byte) (rest []byte, err error) {
-	var p previousRow
+// readOldest returns the row of format 2 that data begins with, and what is behind it.
+func readOldest(data []byte) (r *row, rest []byte, err error) {
+	var p oldestRow
 	if rest, err = storedDecoding.UnmarshalFirst(data, &p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(p.Hours) > keptHours || len(p.Days) > keptDays || len(p.Tallies) != verdicts || int(p.Class) >= len(classWords) {
-		return nil, errors.New("it holds what no ledger stores")
+		return nil, nil, errNotStored
 	}
 	s := storedRow{
 		Site: p.Site, Robot: p.Robot, Class: p.Class, Standing: p.Standing,
@@ -44,13 +44,12 @@ func (l *Ledger) readPrevious(data []byte) (rest []byte, err error) {
 	for _, d := range p.Days {
 		s.Days = append(s.Days, p.day(&d))
 	}
-	l.absorb(s.row())
-	return rest, nil
+	return s.row(), rest, nil
 }
 
 // day returns a day as this format has it. By which verdicts its requests were against the rules was not
 // stored: it has them in the shares that they have in all of the row.
-func (p *previousRow) day(d *period) day {
+func (p *oldestRow) day(d *period) day {
 	split := day{Number: d.Number}
 	disobedient := min(d.Disobedient, d.Requests)
 	split.Counts[slotOf[Allowed][0]] = d.Requests - disobedient

@@ -5,9 +5,35 @@ import (
 	"testing"
 )
 
-// TestTheLedgerOfTheVersionBeforeIsRead reads what a ledger stored in format 2: forty days of a robot that
-// broke two rules and was banned in the end, and an impostor.
+// TestTheLedgerOfTheVersionBeforeIsRead reads what a ledger stored in format 3: forty days of a robot that broke
+// two rules. What it was allowed to ask for was not stored.
 func TestTheLedgerOfTheVersionBeforeIsRead(t *testing.T) {
+	data, err := os.ReadFile("testdata/format3.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLedger(Options{})
+	if err := l.Unmarshal(data); err != nil {
+		t.Fatal(err)
+	}
+	got := only(t, l)
+	if got.Requests != 40*14 || got.Disobedient != 40*4 || got.Bytes != 400_000 || got.Paths[0] != (Path{Path: disallowed("").Path, Requests: 120}) {
+		t.Errorf("got %+v, %+v, want 560 requests, 160 of them disobedient, and 400 kB", got.Tally, got.Paths)
+	}
+	if len(got.AllowedPaths) != 0 || got.OtherAllowed != 400 || got.OtherAllowedByRule != nil {
+		t.Errorf("allowed: got %+v and %d others, want 400 others", got.AllowedPaths, got.OtherAllowed)
+	}
+	note(l, allowed("figtree"), 3)
+	again := NewLedger(Options{})
+	if err := again.Unmarshal(l.Marshal()); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "stored in this format", asJSON(t, again.Snapshot(start)), asJSON(t, l.Snapshot(start)))
+}
+
+// TestTheLedgerOfTwoVersionsBeforeIsRead reads what a ledger stored in format 2: forty days of a robot that
+// broke two rules and was banned in the end, and an impostor.
+func TestTheLedgerOfTwoVersionsBeforeIsRead(t *testing.T) {
 	data, err := os.ReadFile("testdata/format2.ledger")
 	if err != nil {
 		t.Fatal(err)

@@ -153,17 +153,21 @@ func (v *Verdict) IsNoted() bool {
 	return v.Decision.Binding != nil || v.Kind != Allowed || !MayBeAPerson(v.Who.Class)
 }
 
-// Event returns what the ledger notes of every request: who came, and what was decided. What was
-// asked for is for the caller to add.
+// Event returns what the ledger notes of every request: who came, and what was decided. What was asked for is
+// for the caller to add and, where the request was against the rules, the line that it broke.
 func (v *Verdict) Event() compliance.Event {
 	class := v.Who.Class.String()
 	if v.Capture != nil {
 		class = compliance.Trapped
 	}
-	return compliance.Event{
+	e := compliance.Event{
 		Time: v.At, Site: v.Host, Robot: v.Who.Name, Class: class, Standing: v.Proof.Word(),
 		Verdict: v.Kind, Refused: v.Refused, Version: v.Version, Record: v.Decision.Binding.Token(),
 	}
+	if rule := v.Decision.Rule; rule != nil {
+		e.Line, e.Rule = rule.Line, rule.Text
+	}
+	return e
 }
 
 // KnownRobot returns what the catalogue knows of the robots of a name, which anybody can claim.
