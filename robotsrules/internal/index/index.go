@@ -33,8 +33,9 @@ type Index struct {
 	roots []uint32
 	sets  []wildcardSet
 	wilds []wildcardPattern
-	// buckets are where in wilds the buckets of the sets begin.
+	// buckets are where in wilds the buckets of the sets begin, and filters the pairs that lead to some.
 	buckets []uint32
+	filters []filter
 }
 
 // node is what a target has in common with patterns.
@@ -124,7 +125,7 @@ func (x *Index) costOfSet(s *wildcardSet, text string, limit int) int {
 	cost := len(text) + x.costOfPatterns(buckets[1<<s.width], buckets[1+1<<s.width], text)
 	var opened bucketSet
 	for i := 1; i < len(text) && cost <= limit; i++ {
-		if b := bucketOf(text[i-1], text[i], s.width); opened.add(b) {
+		if b := bucketOf(pairOf(text[i-1], text[i]), s.width); opened.add(b) {
 			cost += x.costOfPatterns(buckets[b], buckets[b+1], text)
 		}
 	}

@@ -16,6 +16,7 @@ type wildcardSet struct {
 	up       uint32 // the set of the nearest shorter literal; 0 for none
 	skip     uint32 // length of the literal
 	buckets  uint32 // in Index.buckets, where the buckets begin
+	filter   uint32 // in Index.filters
 	width    uint8  // there are 1<<width buckets; 0: the set is not divided
 }
 
@@ -31,6 +32,7 @@ type wildcardPattern struct {
 	rest   string // segments, with a NUL between two
 	tail   int32  // length of the last segment when it is anchored
 	bucket uint16
+	pair   pair // that the bucket is chosen by
 	anchor bool
 }
 
@@ -64,6 +66,11 @@ func (x *Index) newSet(from int, up uint32, skip int) wildcardSet {
 	}
 	// After the buckets of the pairs comes one for patterns without any.
 	s.buckets = uint32(len(x.buckets))
+	s.filter = uint32(len(x.filters))
+	x.filters = append(x.filters, newFilter(s.width))
+	for _, w := range wilds {
+		x.filters[s.filter].add(w.pair)
+	}
 	i := 0
 	for d := range 2 + 1<<s.width {
 		for i < len(wilds) && int(wilds[i].bucket) < d {
@@ -79,7 +86,7 @@ func chooseBuckets(wilds []wildcardPattern, width uint8) {
 	var count [1 << maxWidth]uint32
 	for _, w := range wilds {
 		for i := 1; i < len(w.rest); i++ {
-			count[bucketOf(w.rest[i-1], w.rest[i], width)]++
+			count[bucketOf(pairOf(w.rest[i-1], w.rest[i]), width)]++
 		}
 	}
 	for i := range wilds {
@@ -90,16 +97,50 @@ func chooseBuckets(wilds []wildcardPattern, width uint8) {
 			if w.rest[j-1] == Star[0] || w.rest[j] == Star[0] {
 				continue
 			}
-			if d := bucketOf(w.rest[j-1], w.rest[j], width); count[d] < rarest {
-				w.bucket, rarest = uint16(d), count[d]
+			p := pairOf(w.rest[j-1], w.rest[j])
+			if d := bucketOf(p, width); count[d] < rarest {
+				w.bucket, w.pair, rarest = uint16(d), p, count[d]
 			}
 		}
 	}
 }
 
-// bucketOf spreads the pairs of bytes over the buckets.
-func bucketOf(a, b byte, width uint8) uint32 {
-	return (uint32(a)<<8 | uint32(b)) * 0x9E3779B1 >> (32 - width)
+// pair is two bytes, one after the other.
+type pair uint16
+
+func pairOf(a, b byte) pair { return pair(a)<<8 | pair(b) }
+
+// bucketOf spreads the pairs over the buckets.
+func bucketOf(p pair, width uint8) uint32 { return uint32(p) * 0x9E3779B1 >> ((32 - width) & 31) }
+
+// filter is the pairs by which patterns were put into buckets, and few others: two bits for each. It is a
+// few cache lines, where the buckets of a large set are hundreds.
+type filter []uint64
+
+// newFilter returns a filter for a set with 1<<width buckets, with eight bits for each, as far as it goes.
+func newFilter(width uint8) filter { return make(filter, 1<<min(width+3, maxWidth)/64) }
+
+// bits returns the bits of a pair: two independent hashes of it.
+func (f filter) bits(p pair) (uint32, uint32) {
+	most := uint32(64*len(f) - 1)
+	return uint32(p) * 0x9E3779B1 >> 16 & most, uint32(p) * 0x85EBCA6B >> 16 & most
+}
+
+func (f filter) add(p pair) {
+	a, b := f.bits(p)
+	f[a/64] |= 1 << (a % 64)
+	f[b/64] |= 1 << (b % 64)
+}
+
+// next returns the end of the first pair in text, from that which ends at i on, that may be one of them; -1
+// if none is.
+func (f filter) next(text string, i int) int {
+	for ; i < len(text); i++ {
+		if a, b := f.bits(pairOf(text[i-1], text[i])); f[a/64]>>(a%64)&1 != 0 && f[b/64]>>(b%64)&1 != 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // findWildcard returns the lowest rank among best and the patterns of the set
@@ -132,10 +173,19 @@ func (x *Index) try(from, to uint32, text string, best Rank) Rank {
 func (x *Index) open(s *wildcardSet, text string, best Rank) Rank {
 	buckets := x.bucketsOf(s)
 	best = x.try(buckets[1<<s.width], buckets[1+1<<s.width], text, best)
+	if i := x.filters[s.filter].next(text, 1); i > 0 {
+		best = x.openFrom(s, text, i, best)
+	}
+	return best
+}
+
+// openFrom tries the patterns in the buckets of the pairs that text has, from that which ends at i on. Most
+// targets have none: those need no record of what was opened.
+func (x *Index) openFrom(s *wildcardSet, text string, i int, best Rank) Rank {
+	buckets, pairs := x.bucketsOf(s), x.filters[s.filter]
 	var opened bucketSet
-	for i := 1; i < len(text); i++ {
-		b := bucketOf(text[i-1], text[i], s.width)
-		if buckets[b] != buckets[b+1] && opened.add(b) {
+	for ; i > 0; i = pairs.next(text, i+1) {
+		if b := bucketOf(pairOf(text[i-1], text[i]), s.width); opened.add(b) {
 			best = x.try(buckets[b], buckets[b+1], text, best)
 		}
 	}
