@@ -29,7 +29,7 @@ ci: ## all that must hold before a change lands; installs what it needs
 	.ci/run
 
 bench: ## what it costs, side by side with what an owner could use instead
-	cd bench && go test -run '^$$' -bench . ./...
+	bench/run
 
 build: ## Caddy with robots in it, as ./caddy
 	go build -trimpath ./cmd/caddy

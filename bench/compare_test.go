@@ -4,46 +4,44 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// garbage is a way to collect it, and how long a slice of the measurement is: with the
-// collector on it holds several collections, so that each slice bears its share.
+// garbage is whether it is collected.
 type garbage struct {
 	name    string
 	percent int
-	slice   time.Duration
 }
 
 var (
-	gcOff = garbage{"off", -1, time.Millisecond}
-	gcOn  = garbage{"on", 100, 30 * time.Millisecond}
+	gcOff = garbage{"off", -1}
+	gcOn  = garbage{"on", 100}
 )
 
-// compare serves the same requests at two sites in turn, in slices so short that whatever
-// else the machine does slows both, and reports the CPU time of a request at the second
-// (ns/op), and what that is more than at the first: medians over the slices, in CPU time of
+// slice is about how long a part of a measurement is without garbage collection: so short that
+// whatever else the machine does slows all that is compared.
+const slice = time.Millisecond
+
+// compare serves the same requests at two sites in turn, and reports the CPU time of a request at the
+// second (ns/op), and what that is more than at the first: medians over the slices, in CPU time of
 // this process, the garbage collector's share included.
 func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garbage) {
 	b.Helper()
 	before := debug.SetGCPercent(gc.percent)
 	defer debug.SetGCPercent(before)
 	next := &stream{all: all}
-	n := max(int(gc.slice/max(cost(bare, next, few), cost(site, next, few), time.Microsecond)), few)
 	var costs, added []float64
 	for b.Loop() {
-		if gc == gcOff {
-			runtime.GC()
-			cost(bare, next, few) // the collector leaves cold caches
+		var first, second time.Duration
+		if gc == gcOn {
+			first, second = around(bare, site, next, costOfCycle)
+		} else {
+			first, second = inTurn(bare, site, next)
 		}
-		// The order cancels what grows or shrinks meanwhile, such as the heap, and what comes
-		// from being the first or the last.
-		first, second := around(bare, site, next, n)
-		last, between := around(site, bare, next, n)
-		first, second = (first+between)/2, (second+last)/2
 		costs, added = append(costs, float64(second)), append(added, float64(second-first))
 	}
 	b.ReportMetric(median(costs), "ns/op")
@@ -51,20 +49,44 @@ func compare(b *testing.B, bare, site http.Handler, all []*http.Request, gc garb
 	b.ReportMetric(allocations(site, all)-allocations(bare, all), "added-allocs/op")
 }
 
+// inTurn returns the costs of requests at two sites, in slices, without garbage collection.
+func inTurn(bare, site http.Handler, next *stream) (_, _ time.Duration) {
+	runtime.GC()
+	cost(bare, next, few) // the collector leaves cold caches
+	n := max(int(slice/max(cost(bare, next, few), cost(site, next, few), time.Microsecond)), few)
+	each := func(h http.Handler, next *stream) time.Duration { return cost(h, next, n) }
+	// The order cancels what grows or shrinks meanwhile, such as the heap, and what comes
+	// from being the first or the last.
+	first, second := around(bare, site, next, each)
+	last, between := around(site, bare, next, each)
+	return (first + between) / 2, (second + last) / 2
+}
+
 // around returns the costs of requests at outer, before and after, and at inner, in between.
-func around(outer, inner http.Handler, next *stream, n int) (_, _ time.Duration) {
-	first := cost(outer, next, n)
-	between := cost(inner, next, n) + cost(inner, next, n)
-	return (first + cost(outer, next, n)) / 2, between / 2
+func around(outer, inner http.Handler, next *stream, cost func(http.Handler, *stream) time.Duration) (_, _ time.Duration) {
+	first := cost(outer, next)
+	between := cost(inner, next) + cost(inner, next)
+	return (first + cost(outer, next)) / 2, between / 2
 }
 
 // few requests are enough to see about how long one takes.
 const few = 8
 
-// stream is requests that come over and over.
+// stream is requests that come over and over, at each of the hosts in turn if there are any.
 type stream struct {
-	all  []*http.Request
-	next int
+	all   []*http.Request
+	hosts []string
+	next  int
+}
+
+// request returns the next request.
+func (s *stream) request() *http.Request {
+	r := s.all[s.next%len(s.all)]
+	if len(s.hosts) > 0 {
+		r.Host = s.hosts[s.next%len(s.hosts)]
+	}
+	s.next++
+	return r
 }
 
 // cost returns the CPU time of each of the next n requests.
@@ -72,8 +94,28 @@ func cost(h http.Handler, s *stream, n int) time.Duration {
 	w := &discard{header: make(http.Header)}
 	begun := spent()
 	for range n {
-		serve(h, w, s.all[s.next%len(s.all)])
-		s.next++
+		serve(h, w, s.request())
+	}
+	return (spent() - begun) / time.Duration(n)
+}
+
+// costOfCycle returns the CPU time of each request from the end of one garbage collection to the end of
+// the next, so that all bear their share of it.
+func costOfCycle(h http.Handler, s *stream) time.Duration {
+	w, n := &discard{header: make(http.Header)}, 0
+	cycles := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	ended := func() uint64 {
+		metrics.Read(cycles)
+		return cycles[0].Value.Uint64()
+	}
+	for was := ended(); ended() == was; {
+		cost(h, s, few)
+	}
+	begun := spent()
+	for was := ended(); ended() == was; n += few {
+		for range few {
+			serve(h, w, s.request())
+		}
 	}
 	return (spent() - begun) / time.Duration(n)
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -25,73 +25,87 @@ func floodOf(b *testing.B) int {
 }
 
 // BenchmarkFlood is a flood of requests, each with a User-Agent, a host and a path of its own, half of
-// them robots'. It reports what a request of known clients at a host that the config names costs after
-// it, how many times what it cost before, the same of a site without robots, and the memory that is in
-// use after it.
+// them robots'. Ten times during it known clients ask at a host that the config names. It reports what
+// their requests cost then, and how many times what they cost before the flood: as such, and in
+// proportion to those at a site without robots, which the flood does not meet; and the most memory that
+// was in use for it.
 func BenchmarkFlood(b *testing.B) {
 	site := "http://site.example {\n\trobots\n" + page + "}\nhttp:// {\n\trobots\n" + page + "}\n"
 	servers := run(b, "", site)
-	for _, kind := range []string{"browser", "allowed"} {
-		expect(b, servers[1], requests(traffic[kind], "site.example"), http.StatusOK)
+	kinds := []string{"browser", "allowed"}
+	known := make(map[string]*stream)
+	for _, kind := range kinds {
+		known[kind] = &stream{all: requests(traffic[kind], "site.example")}
+		expect(b, servers[1], known[kind].all, http.StatusOK)
 	}
-	before := costsOfKnown(servers)
-	heap := inUse()
-	flood(servers[1], floodOf(b))
-	heap = inUse() - heap
-	after := costsOfKnown(servers)
-	for i, by := range []string{"bare", "robots"} {
-		for _, kind := range []string{"browser", "allowed"} {
-			b.Run("by="+by+"/traffic="+kind, func(b *testing.B) {
-				for b.Loop() { // all is measured already
-				}
-				b.ReportMetric(after[i][kind], "ns/op")
-				b.ReportMetric(after[i][kind]/before[i][kind], "times-before")
-				if by == "robots" {
-					b.ReportMetric(heap/(1<<20), "MiB")
-				}
+	const parts = 10
+	before, after := make(costs), make(costs)
+	for range 5 * parts {
+		before.measure(servers, known)
+	}
+	heap, most, all := inUse(), 0.0, floodOf(b)
+	for part := range parts {
+		flood(b, servers[1], part*all/parts, (part+1)*all/parts)
+		most = max(most, inUse()-heap)
+		for range 5 {
+			after.measure(servers, known)
+		}
+	}
+	for _, by := range []string{"bare", "robots", "robots-to-bare"} {
+		for _, kind := range kinds {
+			b.Run("by="+by+"/traffic="+kind, func(b *testing.B) { // all is measured already
+				k := key{by, kind}
+				b.ReportMetric(median(after[k]), "ns/op")
+				b.ReportMetric(median(after[k])/median(before[k]), "times-before")
+				b.ReportMetric(most/(1<<20), "MiB")
 			})
 		}
 	}
 }
 
-// costsOfKnown returns the CPU time of requests at each server by kind of traffic: medians over slices,
-// in turn, without garbage collection.
-func costsOfKnown(servers []http.Handler) (costs [2]map[string]float64) {
+// costs are the CPU times of requests.
+type costs map[key][]float64
+
+// key is a site and a kind of traffic.
+type key struct{ by, traffic string }
+
+// measure adds what requests of known clients cost, without garbage collection.
+func (c costs) measure(servers []http.Handler, known map[string]*stream) {
 	percent := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(percent)
-	for i := range costs {
-		costs[i] = make(map[string]float64)
-	}
-	for _, kind := range []string{"browser", "allowed"} {
-		next := &stream{all: requests(traffic[kind], "site.example")}
-		var slices [2][]float64
-		for range 100 {
-			runtime.GC()
-			cost(servers[0], next, few) // the collector leaves cold caches
-			for i, server := range servers {
-				slices[i] = append(slices[i], float64(cost(server, next, 200)))
-			}
-		}
-		for i := range slices {
-			costs[i][kind] = median(slices[i])
+	for kind, next := range known {
+		bare, robots := inTurn(servers[0], servers[1], next)
+		for by, cost := range map[string]float64{"bare": float64(bare), "robots": float64(robots), "robots-to-bare": float64(robots) / float64(bare)} {
+			c[key{by, kind}] = append(c[key{by, kind}], cost)
 		}
 	}
-	return costs
 }
 
-// flood sends so many requests.
-func flood(server http.Handler, n int) {
-	r, w := requests([]string{""}, "site.example")[0], &discard{header: make(http.Header)}
-	for i := range n {
-		agent := fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%d.0", i, i)
-		if i%2 == 0 {
-			agent = fmt.Sprintf("MadeUp%dBot/1.0 (+http://made%d.example/)", i, i)
-		}
-		r.Header["User-Agent"][0] = agent
-		r.Host = fmt.Sprintf("host%d.example", i)
-		r.URL.Path = fmt.Sprintf("/made/up/%d.html", i)
-		r.RequestURI = r.URL.RequestURI()
-		r.RemoteAddr = fmt.Sprintf("198.51.%d.%d:4711", i>>8&255, i&255)
-		serve(server, w, r)
+// flood sends the requests of a flood from one number to another, many at a time.
+func flood(b *testing.B, server http.Handler, from, to int) {
+	b.Helper()
+	percent := debug.SetGCPercent(400) // else most of it is garbage collection
+	defer debug.SetGCPercent(percent)
+	const senders = 64
+	var all sync.WaitGroup
+	for sender := range senders {
+		all.Go(func() {
+			r, w := requests([]string{""}, "site.example")[0], &discard{header: make(http.Header)}
+			for i := from + sender; i < to; i += senders {
+				agent := fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%d.0", i, i)
+				if i%2 == 0 {
+					agent = fmt.Sprintf("MadeUp%dBot/1.0 (+http://made%d.example/)", i, i)
+				}
+				r.Header["User-Agent"][0] = agent
+				r.Host = fmt.Sprintf("host%d.example", i)
+				r.URL.Path = fmt.Sprintf("/made/up/%d.html", i)
+				r.RequestURI = r.URL.RequestURI()
+				r.RemoteAddr = fmt.Sprintf("198.51.%d.%d:4711", i>>8&255, i&255)
+				if serve(server, w, r); w.status != http.StatusOK {
+					b.Errorf("%s at %s: got %d, want 200", agent, r.Host, w.status)
+				}
+			}
+		})
 	}
+	all.Wait()
 }

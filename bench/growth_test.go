@@ -3,75 +3,86 @@ package bench
 import (
 	"fmt"
 	"net/http"
-	"runtime"
 	"runtime/debug"
-	"slices"
 	"testing"
-	"time"
 )
 
 // many is more User-Agents than are remembered.
 const many = 40_000
 
-// BenchmarkGrowth is what robots adds to a request when there are more hosts, User-Agents
-// and rules, over the same requests at a bare site.
+// BenchmarkGrowth is what a request costs when there are more records, rules, User-Agents, hosts and
+// directives.
 func BenchmarkGrowth(b *testing.B) {
-	for _, n := range []int{1, 1000} {
-		b.Run(fmt.Sprintf("hosts=%d", n), func(b *testing.B) {
-			hosts := make([]string, n)
-			for i := range hosts {
-				hosts[i] = fmt.Sprintf("host%d.example", i)
-			}
-			servers := run(b, "", "\trobots\n") // the rules are those of each host
-			grow(b, servers, requests(traffic["browser"][:1], hosts...))
-		})
-	}
-	for _, n := range []int{10, 1000, 10_000} {
-		b.Run(fmt.Sprintf("records=%d", n), func(b *testing.B) {
-			text := records(n) + "\nUser-agent: " + allowed + "\nRequest-rate: 1000000/1s\nDisallow: /private/\n"
-			servers := run(b, "", "\trobots {\n\t\tsource text <<TEXT\n"+text+"TEXT\n\t}\n")
-			grow(b, servers, requests(traffic["allowed"], "site.example"))
-		})
-	}
-	for _, n := range []int{10, 1000, 10_000} {
-		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
-			servers := run(b, "", "\trobots {\n\t\tsource text <<TEXT\n"+rules("wildcards", n)+"TEXT\n\t}\n")
-			grow(b, servers, requests(traffic["allowed"], "site.example"))
+	b.Run("records", func(b *testing.B) {
+		grow(b, "records", texts(b, func(n int) string {
+			return records(n) + "\nUser-agent: " + allowed + "\nRequest-rate: 1000000/1s\nDisallow: /private/\n"
+		}))
+	})
+	for _, kind := range []string{"literal", "wildcards"} {
+		b.Run(kind, func(b *testing.B) {
+			grow(b, kind, texts(b, func(n int) string { return rules(kind, n) }))
 		})
 	}
 	b.Run("agents", func(b *testing.B) {
 		servers := run(b, "", inFront["robots"](robots(b, 500)))
-		known, flood := requests(traffic["browser"], "site.example"), requests(browsers(many), "site.example")
-		b.Run("known", func(b *testing.B) { grow(b, servers, known) })
-		b.Run(fmt.Sprintf("flood=%d", many), func(b *testing.B) { grow(b, servers, flood) })
-		b.Run("known-after-flood", func(b *testing.B) { grow(b, servers, known) })
+		var stages []stage
+		for _, n := range []int{10, 1000, 10_000, many, 10} { // those who were known before the many are last
+			stages = append(stages, stage{n, servers[0], servers[1], &stream{all: requests(browsers(n), "site.example")}})
+		}
+		grow(b, "agents", stages)
+	})
+	b.Run("hosts", func(b *testing.B) {
+		servers := run(b, "", "\trobots\n", "\trobots\n", "\trobots\n", "\trobots\n") // the rules are those of each host
+		var stages []stage
+		for i, n := range []int{1, 10, 1000, 50_000} {
+			stages = append(stages, stage{n, servers[0], servers[1+i], &stream{all: requests(traffic["allowed"], "site.example"), hosts: hosts(n)}})
+		}
+		grow(b, "hosts", stages)
+	})
+	b.Run("directives", func(b *testing.B) {
+		const n = 2000
+		var sites []string
+		for range n {
+			sites = append(sites, "", inFront["robots"](robots(b, 10)))
+		}
+		servers, bare, site := run(b, sites...), new(atEach), new(atEach)
+		for i := 0; i < len(servers); i += 2 {
+			bare.servers, site.servers = append(bare.servers, servers[i]), append(site.servers, servers[i+1])
+		}
+		next := &stream{all: requests(traffic["allowed"], "site.example")}
+		grow(b, "directives", []stage{{1, servers[0], servers[1], next}, {n, bare, site, next}})
 	})
 }
 
-// BenchmarkDirectives is a request of a robot that obeys at each of so many servers with a directive of
-// its own, in turn with one server's, and how many times that it costs; the same without robots, since
-// so many servers are in no cache.
-func BenchmarkDirectives(b *testing.B) {
-	const n = 2000
-	for _, by := range []string{"bare", "robots"} {
-		b.Run(fmt.Sprintf("directives=%d/by=%s", n, by), func(b *testing.B) {
-			servers := run(b, slices.Repeat([]string{inFront[by](robots(b, 10))}, n)...)
-			known := &stream{all: requests(traffic["allowed"], "site.example")}
-			around := &atEach{servers: servers}
-			cost(around, known, 2*n)
-			before := debug.SetGCPercent(-1)
-			defer debug.SetGCPercent(before)
-			var costs, times []float64
-			for b.Loop() {
-				runtime.GC()
-				cost(servers[0], known, few) // the collector leaves cold caches
-				one, many := cost(servers[0], known, 500), cost(around, known, 500)
-				costs, times = append(costs, float64(many)), append(times, float64(many)/float64(one))
-			}
-			b.ReportMetric(median(costs), "ns/op")
-			b.ReportMetric(median(times), "times-one")
-		})
+// texts are stages with more and more of what a robots.txt has.
+func texts(b *testing.B, write func(n int) string) []stage {
+	b.Helper()
+	counts, sites := []int{10, 1000, 10_000}, []string{""}
+	for _, n := range counts {
+		sites = append(sites, "\trobots {\n\t\tsource text <<TEXT\n"+write(n)+"TEXT\n\t}\n")
 	}
+	servers, next := run(b, sites...), &stream{all: requests(traffic["allowed"], "site.example")}
+	var stages []stage
+	for i, n := range counts {
+		stages = append(stages, stage{n, servers[0], servers[1+i], next})
+	}
+	return stages
+}
+
+// hosts returns the names of n hosts.
+func hosts(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("host%d.example", i)
+	}
+	return names
+}
+
+// stage is a site at which there is so much of what grows, and what comes to it and to a bare one.
+type stage struct {
+	n          int
+	bare, site http.Handler
+	next       *stream
 }
 
 // atEach serves requests at one server after the other.
@@ -85,86 +96,49 @@ func (a *atEach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.next++
 }
 
-// BenchmarkHosts is a request of a robot that obeys, at a site of many hosts that each have rules of
-// their own, in turn with one at a site of ten: the cost of it, how many times that at ten hosts it
-// is, and what a hundredth of the requests take at least.
-func BenchmarkHosts(b *testing.B) {
-	counts := []int{10, 1000, 50_000}
-	servers := run(b, "\trobots\n", "\trobots\n", "\trobots\n")
-	sites := make([]*manyHosts, len(counts))
-	for i, n := range counts {
-		sites[i] = &manyHosts{server: servers[i], all: requests(traffic["allowed"], "site.example"), hosts: make([]string, n)}
-		for j := range n {
-			sites[i].hosts[j] = fmt.Sprintf("host%d.example", j)
-		}
-		for range n { // the first robot of a host waits for its rules
-			sites[i].serve()
+// grow compares the stages in turn, and reports of each the CPU time of a request, what that is more than at
+// the bare site with the same requests, and how many times what it is at the first stage; the same of
+// the bare site, which is what the caches of the machine are to blame for. The name of a number that comes
+// again ends in "-again".
+func grow(b *testing.B, what string, stages []stage) {
+	b.Helper()
+	for _, s := range stages {
+		w := &discard{header: make(http.Header)}
+		for range 2 * max(len(s.next.all), len(s.next.hosts), s.n) { // the second time all is known
+			if serve(s.site, w, s.next.request()); w.status != http.StatusOK {
+				b.Fatalf("%s=%d: got %d, want 200", what, s.n, w.status)
+			}
 		}
 	}
-	for i, n := range counts[1:] {
-		b.Run(fmt.Sprintf("hosts=%d", n), func(b *testing.B) {
-			before := debug.SetGCPercent(-1)
-			defer debug.SetGCPercent(before)
-			var costs, times []float64
-			var took []time.Duration
-			for b.Loop() {
-				runtime.GC()
-				few, many := sites[0].slice(nil), sites[i+1].slice(&took)
-				many = (many + sites[i+1].slice(&took)) / 2
-				few = (few + sites[0].slice(nil)) / 2
-				costs, times = append(costs, float64(many)), append(times, float64(many)/float64(few))
+	before := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(before)
+	const slices = 40
+	var costs, added, times, bare, bareTimes = make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages))
+	for range slices {
+		var atFirst, bareAtFirst float64
+		for i, s := range stages {
+			x, y := inTurn(s.bare, s.site, s.next)
+			without, with := float64(x), float64(y)
+			if i == 0 {
+				atFirst, bareAtFirst = with, without
 			}
-			slices.Sort(took)
-			b.ReportMetric(median(costs), "ns/op")
-			b.ReportMetric(median(times), "times-10-hosts")
-			b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
+			costs[i], added[i], times[i] = append(costs[i], with), append(added[i], with-without), append(times[i], with/atFirst)
+			bare[i], bareTimes[i] = append(bare[i], without), append(bareTimes[i], without/bareAtFirst)
+		}
+	}
+	reported := make(map[int]bool)
+	for i, s := range stages {
+		name := fmt.Sprintf("%s=%d", what, s.n)
+		if reported[s.n] {
+			name += "-again"
+		}
+		reported[s.n] = true
+		b.Run(name, func(b *testing.B) { // all is measured already
+			b.ReportMetric(median(costs[i]), "ns/op")
+			b.ReportMetric(median(added[i]), "added-ns/op")
+			b.ReportMetric(median(times[i]), "times")
+			b.ReportMetric(median(bare[i]), "bare-ns/op")
+			b.ReportMetric(median(bareTimes[i]), "bare-times")
 		})
 	}
-}
-
-// manyHosts is a site of many hosts, and what comes to it.
-type manyHosts struct {
-	server http.Handler
-	all    []*http.Request
-	hosts  []string
-	w      discard
-	next   int
-}
-
-// serve serves the next request, at the next host.
-func (m *manyHosts) serve() {
-	if m.w.header == nil {
-		m.w.header = make(http.Header)
-	}
-	r := m.all[m.next%len(m.all)]
-	r.Host = m.hosts[m.next%len(m.hosts)]
-	m.next++
-	serve(m.server, &m.w, r)
-}
-
-// slice serves some requests and returns the CPU time of each; what each took on the clock is added
-// to took.
-func (m *manyHosts) slice(took *[]time.Duration) time.Duration {
-	const n = 500
-	for range few { // the collector leaves cold caches
-		m.serve()
-	}
-	begun := spent()
-	for range n {
-		began := time.Now()
-		m.serve()
-		if took != nil {
-			*took = append(*took, time.Since(began))
-		}
-	}
-	return (spent() - begun) / n
-}
-
-// grow compares the second of two servers with the first, without garbage collection.
-func grow(b *testing.B, servers []http.Handler, all []*http.Request) {
-	b.Helper()
-	for _, server := range servers {
-		expect(b, server, all, http.StatusOK)
-	}
-	compare(b, servers[0], servers[1], all, gcOff)
 }

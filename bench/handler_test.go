@@ -33,15 +33,19 @@ func BenchmarkHandler(b *testing.B) {
 				}
 				b.Run("by="+by, func(b *testing.B) {
 					servers := run(b, "", inFront[by](robots(b, n)))
-					benchmarkTraffic(b, by, servers[0], servers[1])
+					collected := []garbage{gcOff}
+					if n == 100 && (by == "robots" || by == "bare") {
+						collected = append(collected, gcOn) // which takes long
+					}
+					benchmarkTraffic(b, by, servers[0], servers[1], collected...)
 				})
 			}
 		})
 	}
 }
 
-// benchmarkTraffic compares two sites for each kind of traffic.
-func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler) {
+// benchmarkTraffic compares two sites for each kind of traffic, with and without garbage collection.
+func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler, collected ...garbage) {
 	for _, answer := range answers {
 		if answer.traffic == "hasty" && by != "robots" {
 			continue // the others know no pace
@@ -53,7 +57,7 @@ func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler) {
 		}
 		expect(b, bare, all, http.StatusOK)
 		expect(b, site, all, want)
-		for _, gc := range []garbage{gcOff, gcOn} {
+		for _, gc := range collected {
 			b.Run("traffic="+answer.traffic+"/gc="+gc.name, func(b *testing.B) {
 				compare(b, bare, site, all, gc)
 			})

@@ -3,8 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,37 +61,56 @@ func dial(b *testing.B, server *redistest.Server) *goredis.Client {
 	return client
 }
 
-// BenchmarkRedis asks for the pace of a thousand keys in turn, from so many clients.
+// BenchmarkRedis asks for the pace of a thousand keys, from so many clients, in all ways in turn. It reports
+// the time that passes for each, and how many times that of the script it is.
 func BenchmarkRedis(b *testing.B) {
 	for _, clients := range []int{1, 64} {
-		for _, ask := range asks {
-			b.Run(fmt.Sprintf("clients=%d/by=%s", clients, ask.by), func(b *testing.B) {
-				server := redistest.Start(b)
-				take := ask.open(b, server)
-				if err := take("first"); err != nil {
-					b.Fatal(err)
-				}
-				b.ReportAllocs()
-				if clients == 1 {
-					for n := 0; b.Loop(); n++ {
-						if err := take(parts[n%1000]); err != nil {
-							b.Fatal(err)
-						}
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			server := redistest.Start(b)
+			takes := make([]func(string) error, len(asks))
+			for i, ask := range asks {
+				takes[i] = ask.open(b, server)
+			}
+			const slices, each = 40, 300
+			costs, times := make([][]float64, len(asks)), make([][]float64, len(asks))
+			for n := range 1 + slices {
+				var script float64
+				for i, take := range takes {
+					cost := float64(askAtOnce(b, clients, each, take)) / float64(each*clients)
+					if i == 0 {
+						script = cost
 					}
+					if n > 0 { // the first time connections are opened
+						costs[i], times[i] = append(costs[i], cost), append(times[i], cost/script)
+					}
+				}
+			}
+			for i, ask := range asks {
+				b.Run("by="+ask.by, func(b *testing.B) { // all is measured already
+					b.ReportMetric(median(costs[i]), "ns/op")
+					b.ReportMetric(median(times[i]), "times-script")
+					b.ReportMetric(testing.AllocsPerRun(100, func() { _ = takes[i]("first") }), "allocs/op")
+				})
+			}
+		})
+	}
+}
+
+// askAtOnce has so many clients ask so often each, and returns the time that passed.
+func askAtOnce(b *testing.B, clients, each int, take func(robot string) error) time.Duration {
+	b.Helper()
+	var all sync.WaitGroup
+	begun := time.Now()
+	for c := range clients {
+		all.Go(func() {
+			for n := range each {
+				if err := take(parts[(c*each+n)%len(parts)]); err != nil {
+					b.Error(err)
 					return
 				}
-				var n atomic.Int64
-				b.SetParallelism(clients / runtime.GOMAXPROCS(0))
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						if err := take(parts[n.Add(1)%1000]); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			})
-		}
+			}
+		})
 	}
+	all.Wait()
+	return time.Since(begun)
 }
