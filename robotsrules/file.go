@@ -162,10 +162,26 @@ func (g *Group) Fields() []Field { return g.others().fields }
 type Token struct {
 	// Value is the name without its version, as written; "*" for the default.
 	Value string
-	// Text is the whole value as written.
-	Text string
 	// Line is the number of the line, from 1.
 	Line int
+
+	text *string // the whole value, nil when that is the name
+}
+
+func newToken(name, text string, line int) Token {
+	t := Token{Value: name, Line: line}
+	if text != name {
+		t.text = new(text)
+	}
+	return t
+}
+
+// Text returns the whole value as written.
+func (t *Token) Text() string {
+	if t.text == nil {
+		return t.Value
+	}
+	return *t.text
 }
 
 // Version is a Robot-version line (the 1996 proposal 2.0.0). The zero value means that the

@@ -63,7 +63,7 @@ func (w *writer) fields(fields []Field) {
 func (w *writer) group(g *Group) {
 	w.body = false
 	for _, t := range g.Tokens {
-		w.line("User-agent", t.Text)
+		w.line("User-agent", t.Text())
 	}
 	if len(g.Tokens) == 0 {
 		w.line("User-agent", "")

@@ -29,7 +29,7 @@ func (l *linter) google() {
 	for i, g := range l.file.Groups {
 		for _, t := range g.Tokens {
 			odd, _ := oddName(t.Value)
-			if word := googleToken(t.Text); word != t.Value && isOfGoogle(word) && odd == nil {
+			if word := googleToken(t.Text()); word != t.Value && isOfGoogle(word) && odd == nil {
 				note(t.Line, `"%s" in line %d is "%s" for them`, excerpt(t.Value), t.Line, word)
 			}
 		}

@@ -69,8 +69,8 @@ func (j *joiner) single(text string) (string, []Diagnostic) {
 	if len(text) <= limit {
 		return text, nil
 	}
-	raw := []byte(text)
-	text = text[:wholeLines(raw, limit)]
+	raw := text
+	text = raw[:wholeLines(raw, limit)]
 	if rest := raw[len(text):]; skipLineEnd(rest) < len(rest) {
 		j.findings.add(lineAfter(text), findCut, detail{number: limit})
 	}
@@ -89,7 +89,7 @@ func (j *joiner) part(p Part, number int, last bool) {
 	name, heading := oneLine(p.Name), j.line
 	j.write("# from " + name)
 	var ofPart diagnostics
-	text := sniff([]byte(p.Text), j.options.MaxBytes, &ofPart)
+	text := sniff(p.Text, j.options.MaxBytes, &ofPart)
 	read := &parser{file: &File{Dialect: j.options.Dialect}}
 	read.lines(text)
 
@@ -136,9 +136,9 @@ func (j *joiner) whole(text string, first bool) (at []int) {
 		if !ok {
 			return at
 		}
-		var l line
-		if content := withoutComment(raw); content != "" && len(raw) <= maxLine {
-			l, _ = lex(s.number, content, j.options.Dialect)
+		l := line{number: s.number, text: withoutComment(raw)}
+		if l.text != "" && len(raw) <= maxLine {
+			l.lex(j.options.Dialect)
 		}
 		switch {
 		case l.field == userAgent:

@@ -156,25 +156,22 @@ func dividesFields(s string) bool {
 
 // lex reads a line that is neither blank nor a comment. It returns false when
 // the line has no field.
-func lex(number int, text string, d Dialect) (line, bool) {
-	l := line{number: number, text: text, colon: true}
-	colon := strings.IndexByte(text, ':')
+func (l *line) lex(d Dialect) bool {
+	colon := strings.IndexByte(l.text, ':')
+	l.colon = true
 	if colon >= 0 {
-		l.name, l.value = trim(text[:colon]), trim(text[colon+1:])
+		l.name, l.value = trim(l.text[:colon]), trim(l.text[colon+1:])
 		l.field, l.typo = fieldOf(l.name, d)
 		if l.field != unknownField {
-			return l, true
+			return true
 		}
 	}
-	if lexWords(&l, d) {
-		return l, true
-	}
-	return l, colon >= 0 && l.name != ""
+	return l.lexWords(d) || colon >= 0 && l.name != ""
 }
 
 // lexWords reads a line that begins with the name of a known field and a blank
 // instead of a colon.
-func lexWords(l *line, d Dialect) bool {
+func (l *line) lexWords(d Dialect) bool {
 	end := 0
 	for range 2 { // "user agent" has a blank inside
 		next := strings.IndexAny(l.text[end:], blanks)

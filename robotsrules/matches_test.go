@@ -53,7 +53,7 @@ func TestMatchesOfNothing(t *testing.T) {
 func TestAllowIsNoRuleOf1994(t *testing.T) {
 	rule := &robotsrules.Rule{Kind: robotsrules.Allow, Text: "/"}
 	file := &robotsrules.File{Dialect: robotsrules.NoRobots1994, Groups: []*robotsrules.Group{
-		{Tokens: []robotsrules.Token{{Value: "*", Text: "*"}}, Rules: []*robotsrules.Rule{rule}},
+		{Tokens: []robotsrules.Token{{Value: "*"}}, Rules: []*robotsrules.Rule{rule}},
 	}}
 	b := robotsrules.Compile(file, robotsrules.MatchSubstring).Default()
 	if b.Matches(rule, "/a") || b.Decide("/a").Rule != nil {

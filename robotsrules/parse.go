@@ -11,7 +11,10 @@ import (
 // read becomes a diagnostic, and all the rest counts. The File keeps a copy of
 // what it needs of text. The time it takes grows with the length of the text and
 // with nothing else.
-func Parse(text []byte, o Options) *File {
+func Parse(text []byte, o Options) *File { return ParseString(string(text), o) }
+
+// ParseString is Parse of a text that the File may keep.
+func ParseString(text string, o Options) *File {
 	p := &parser{file: &File{Dialect: o.Dialect}}
 	p.lines(sniff(text, o.MaxBytes, &p.findings))
 	p.closeGate()
@@ -34,6 +37,7 @@ func (p *parser) lines(text string) {
 		}
 		p.read(s.number, raw)
 	}
+	p.file.Groups = slices.Clip(slices.Clone(p.file.Groups))
 	p.file.rules = slices.Clip(slices.Clone(p.rules)) // they have grown, and moved
 	rest := p.file.rules
 	for _, g := range p.file.Groups {
@@ -84,8 +88,8 @@ func (p *parser) read(number int, raw string) {
 		}
 		return
 	}
-	l, ok := lex(number, text, p.file.Dialect)
-	if !ok {
+	l := line{number: number, text: text}
+	if !l.lex(p.file.Dialect) {
 		p.toldOfNoField(number, text)
 		return
 	}

@@ -167,7 +167,7 @@ func (p *Policy) inOrder(f *File, set *recordSet) {
 				words = append(words, index.Word{Text: text, Rank: uint32(len(p.bindings))})
 			}
 			p.bindings = append(p.bindings, b)
-			values = append(values, t.Text)
+			values = append(values, t.Text())
 		}
 	}
 	p.tokens.index(words)
@@ -215,7 +215,7 @@ func (p *Policy) alone(t Token) (alone Tokens, ok bool) {
 	alone.match = p.tokens.match
 	alone.index([]index.Word{{Text: fold(t.Value)}})
 	if p.dialect != RFC9309 {
-		alone.lines = newUserAgentLines([]string{t.Text})
+		alone.lines = newUserAgentLines([]string{t.Text()})
 	}
 	return alone, true
 }

@@ -12,9 +12,9 @@ import (
 // with the same groups share it.
 type record struct {
 	shared   *shared
-	from, to uint32 // its groups in shared.groups
-	trees    index.Trees
 	more     *besides // nil: nothing
+	from, to uint32   // its groups in shared.groups
+	trees    index.Trees
 	// strict says that a target which no rule matches is disallowed (the 1996 proposal 2.0.0).
 	strict  bool
 	reading reading
@@ -89,12 +89,13 @@ func newRecordSet(f *File) *recordSet {
 		ofGroup:  make(map[clauseOfGroup]index.Tree),
 		queue:    make([]pendingRecord, 0, len(f.Groups)),
 	}
-	rules := 0
+	rules, most := 0, 0
 	for i, g := range f.Groups {
 		s.base[i] = rules
 		rules += len(g.Rules)
+		most = max(most, len(g.Rules))
 	}
-	s.builder = index.NewBuilder(rules)
+	s.builder = index.NewBuilder(rules, most)
 	return s
 }
 

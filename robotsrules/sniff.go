@@ -1,15 +1,12 @@
 package robotsrules
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // sniff returns what of the text is to be read as lines: without a byte order
 // mark, cut to size, and nothing at all of a text that cannot be a robots.txt.
-func sniff(raw []byte, limit int, ds *diagnostics) string {
+func sniff(raw string, limit int, ds *diagnostics) string {
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
@@ -18,8 +15,11 @@ func sniff(raw []byte, limit int, ds *diagnostics) string {
 		ds.add(1, findUTF16, detail{})
 		return ""
 	}
-	text := string(raw[:wholeLines(raw, limit)])
+	text := raw[:wholeLines(raw, limit)]
 	rest := raw[len(text):]
+	if rest != "" {
+		text = strings.Clone(text) // so that nobody holds the rest
+	}
 	text = strings.TrimPrefix(text, byteOrderMark)
 	if isHTML(text) {
 		ds.add(1, findHTML, detail{})
@@ -33,20 +33,20 @@ func sniff(raw []byte, limit int, ds *diagnostics) string {
 
 // wholeLines returns how many bytes the lines have that end at or before limit.
 // Half a line would be another rule than its author wrote.
-func wholeLines(raw []byte, limit int) int {
+func wholeLines(raw string, limit int) int {
 	if len(raw) <= limit {
 		return len(raw)
 	}
 	if raw[limit] == '\n' || raw[limit] == '\r' {
 		return limit
 	}
-	return bytes.LastIndexAny(raw[:limit], "\r\n") + 1
+	return strings.LastIndexAny(raw[:limit], "\r\n") + 1
 }
 
 // skipLineEnd returns the length of the line end that rest begins with.
-func skipLineEnd(rest []byte) int {
+func skipLineEnd(rest string) int {
 	switch {
-	case bytes.HasPrefix(rest, []byte("\r\n")):
+	case strings.HasPrefix(rest, "\r\n"):
 		return 2
 	case len(rest) > 0 && (rest[0] == '\r' || rest[0] == '\n'):
 		return 1
@@ -66,7 +66,7 @@ func lineAfter(text string) int {
 
 // isUTF16 reports whether raw is UTF-16 in either order: by its mark, or because
 // one of each of the first two pairs of bytes is zero and the other is not.
-func isUTF16(raw []byte) bool {
+func isUTF16(raw string) bool {
 	if len(raw) >= 2 && (raw[0] == 0xFF && raw[1] == 0xFE || raw[0] == 0xFE && raw[1] == 0xFF) {
 		return true
 	}

@@ -77,7 +77,7 @@ func TestNamesAgreesWithAFileOfOneToken(t *testing.T) {
 
 func TestTheDefaultTokenNamesNobody(t *testing.T) {
 	var none *robotsrules.Policy
-	if none.Names(robotsrules.Token{Value: "a", Text: "a"}, robot("a")) {
+	if none.Names(robotsrules.Token{Value: "a"}, robot("a")) {
 		t.Error("nil Policy: names a robot")
 	}
 	file := robotsrules.Parse([]byte("User-agent: *\nDisallow: /\n"), robotsrules.Options{Dialect: robotsrules.Draft1996})

@@ -51,7 +51,7 @@ func twinOf(f *robotsrules.File, m robotsrules.Match) twinFile {
 		}
 		r := twinRecord{v2: g.Version().Major >= 2}
 		for _, token := range g.Tokens {
-			r.tokens = append(r.tokens, twinToken{token.Value, token.Text, token.Line})
+			r.tokens = append(r.tokens, twinToken{token.Value, token.Text(), token.Line})
 		}
 		for _, rule := range g.Rules {
 			r.rules = append(r.rules, twinRule{rule.Kind == robotsrules.Allow, rule.Pattern(), rule.Line})

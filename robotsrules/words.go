@@ -62,9 +62,9 @@ func tokensOf(value string, line int) (tokens []Token, f *finding, d detail) {
 	case isWholeUserAgent(value):
 		robot := robotIn(value)
 		if robot == "" {
-			return []Token{{Value: name, Text: value, Line: line}}, findBrowser, detail{text: value}
+			return []Token{newToken(name, value, line)}, findBrowser, detail{text: value}
 		}
-		return []Token{{Value: robot, Text: value, Line: line}}, findUserAgent, detail{text: value, fix: robot}
+		return []Token{newToken(robot, value, line)}, findUserAgent, detail{text: value, fix: robot}
 	case strings.IndexByte(value, ',') >= 0:
 		if tokens = listed(value, line); len(tokens) > 0 {
 			names := make([]string, len(tokens))
@@ -77,7 +77,7 @@ func tokensOf(value string, line int) (tokens []Token, f *finding, d detail) {
 	}
 	f, d = oddName(name)
 	d.text = value
-	return []Token{{Value: name, Text: value, Line: line}}, f, d
+	return []Token{newToken(name, value, line)}, f, d
 }
 
 // listed returns the robots in a list with commas. Each gives its own part, without quotes, as
@@ -86,7 +86,7 @@ func listed(value string, line int) (tokens []Token) {
 	for part := range strings.SplitSeq(value, ",") {
 		part = strings.Trim(part, blanks+quotes)
 		if name := tokenOf(part); name != "" {
-			tokens = append(tokens, Token{Value: name, Text: part, Line: line})
+			tokens = append(tokens, newToken(name, part, line))
 		}
 	}
 	return tokens

@@ -130,7 +130,7 @@ func (x *explainer) record(v *enforce.Verdict) {
 				if !strings.EqualFold(token.Value, binding.Token()) {
 					rivals++
 				}
-				x.say("Record:   line %d \"User-agent: %s\" names it", token.Line, printable(token.Text))
+				x.say("Record:   line %d \"User-agent: %s\" names it", token.Line, printable(token.Text()))
 			}
 		}
 	}

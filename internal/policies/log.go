@@ -240,5 +240,5 @@ func IdleTrapsOf(sources []Source, paths []string, reading robotsrules.Options, 
 		return nil
 	}
 	text, _ := robotsrules.Join(parts, reading)
-	return IdleTraps(robotsrules.Compile(robotsrules.Parse([]byte(text), whole(reading, text)), match), paths)
+	return IdleTraps(robotsrules.Compile(robotsrules.ParseString(text, whole(reading, text)), match), paths)
 }

@@ -118,7 +118,7 @@ func (lib *library) compile(
 
 	// Compiled outside the lock: a large file must not hold up other hosts. Should two
 	// compile the same text at once, both results are right.
-	file := robotsrules.Parse([]byte(text), reading)
+	file := robotsrules.ParseString(text, reading)
 	compiled := robotsrules.Compile(file, match)
 	sitemaps, licenses := compiled.Sitemaps(), compiled.Licenses()
 	rules = &Rules{Text: text, File: file, Diagnostics: diagnostics(file, notes), States: statementsOf(file, compiled)}
@@ -143,9 +143,9 @@ func (lib *library) compile(
 // weightOf returns about how many bytes rules take, by what was measured of files of many kinds:
 // TestMemoryIsWhatItIsTakenFor.
 func weightOf(rs *Rules) int64 {
-	weight := 6500 + 6*len(rs.Text)/5
+	weight := 4200 + len(rs.Text)
 	for _, group := range rs.File.Groups {
-		weight += 1000 + 500*len(group.Tokens) + 160*len(group.Rules)
+		weight += 250 + 550*len(group.Tokens) + 150*len(group.Rules)
 	}
 	return int64(weight + 100*len(rs.Diagnostics))
 }

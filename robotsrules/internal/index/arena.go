@@ -7,8 +7,10 @@ import "slices"
 type Arena[T any] struct{ free []T }
 
 const (
-	fewValues  = 8
-	manyValues = 256
+	fewValues = 8
+	// manyValues is one less than 256 as Go writes a word of its own before them, with which
+	// 256 would take the room of the next larger size.
+	manyValues = 255
 )
 
 // Put keeps v and returns a pointer to it.

@@ -11,6 +11,16 @@ type entry struct {
 	rank Rank
 }
 
+// endFrom returns how far the key of the entry goes in the node that depth bytes lead to. The end
+// of an exact pattern is a node of its own.
+func (e *entry) endFrom(depth uint32) int {
+	n := len(e.Literal)
+	if e.Shape == Exact && int(depth) < n {
+		return n - 1
+	}
+	return n
+}
+
 // branch is a node on its way: the entries below it, and how many bytes lead to it.
 type branch struct {
 	from, to uint32
@@ -36,22 +46,28 @@ type Builder struct {
 	place [256]uint32
 }
 
-// NewBuilder returns a Builder with room for about so many patterns.
-func NewBuilder(patterns int) *Builder {
-	nodes := patterns + patterns/8
+// NewBuilder returns a Builder with room for about so many patterns, of which the largest tree has
+// so many.
+func NewBuilder(patterns, largest int) *Builder {
+	nodes := patterns + patterns/2
+	atOnce := min(patterns, max(largest, batch))
 	return &Builder{
 		index: Index{
 			nodes: make([]node, 0, nodes),
 			heads: make([]byte, 0, nodes),
 			sets:  make([]wildcardSet, 1), // the number 0 means none
 		},
-		entries: make([]entry, 0, min(patterns, batch)),
-		label:   make([]byte, 0, 8*patterns),
+		entries:  make([]entry, 0, atOnce),
+		branches: make([]branch, 0, atOnce+atOnce/2),
+		label:    make([]byte, 0, 8*patterns),
 	}
 }
 
 // Add adds a pattern to the next tree.
 func (b *Builder) Add(p Pattern, rank Rank) {
+	if p.Shape == Exact {
+		p.Literal += Star
+	}
 	b.entries = append(b.entries, entry{p, rank})
 }
 
@@ -70,15 +86,18 @@ func (b *Builder) Tree() Tree {
 	return tree
 }
 
-// Together makes one of trees that are to be searched together.
+// Together makes one of trees that are to be searched together. It reorders them.
 func (b *Builder) Together(trees []Tree) Trees {
-	from := len(b.index.roots)
-	for _, t := range trees {
-		if t != 0 {
-			b.index.roots = append(b.index.roots, uint32(t-1))
-		}
+	trees = slices.DeleteFunc(trees, func(t Tree) bool { return t == 0 })
+	switch len(trees) {
+	case 0:
+		return 0
+	case 1:
+		return Trees(trees[0])
 	}
-	return Trees{uint32(from), uint32(len(b.index.roots))}
+	from := len(b.index.lists)
+	b.index.lists = append(append(b.index.lists, Tree(len(trees))), trees...)
+	return several + Trees(from)
 }
 
 // Index returns the index of all trees. The Builder must not be used afterwards.
@@ -111,7 +130,7 @@ func (b *Builder) makeTrees() {
 
 func (b *Builder) addNode(head byte, set uint32) {
 	b.index.heads = append(b.index.heads, head)
-	b.index.nodes = append(b.index.nodes, node{prefix: NoRank, exact: NoRank, set: set})
+	b.index.nodes = append(b.index.nodes, node{rank: NoRank, set: set})
 }
 
 // grow makes a node out of branch n: its label is what all entries below it have in
@@ -119,7 +138,7 @@ func (b *Builder) addNode(head byte, set uint32) {
 func (b *Builder) grow(n int) {
 	br := b.branches[n]
 	ids := b.sides[br.side][br.from:br.to]
-	if len(ids) == 1 {
+	if len(ids) == 1 && b.entries[ids[0]].endFrom(br.depth) == len(b.entries[ids[0]].Literal) {
 		b.end(n, ids[0])
 		return
 	}
@@ -129,14 +148,15 @@ func (b *Builder) grow(n int) {
 	nd.child = uint32(len(b.index.nodes))
 	b.label = append(b.label, b.entries[ids[0]].Literal[br.depth:end]...)
 	var next [256 / 64]uint64 // a bit for each next byte
+	entries, place := b.entries, &b.place
 	for _, id := range ids {
-		e := &b.entries[id]
+		e := &entries[id]
 		if len(e.Literal) == end {
 			b.endAt(nd, e)
 			continue
 		}
 		c := e.Literal[end]
-		b.place[c]++
+		place[c]++
 		next[c/64] |= 1 << (c % 64)
 	}
 	if len(b.index.wilds) > wilds {
@@ -161,10 +181,11 @@ func (b *Builder) end(n int, id uint32) {
 
 // common returns how far the keys of the entries are equal. Up to depth they are.
 func (b *Builder) common(ids []uint32, depth int) int {
-	first := b.entries[ids[0]].Literal
-	end := len(first)
+	entries := b.entries
+	first := entries[ids[0]].Literal
+	end := entries[ids[0]].endFrom(uint32(depth))
 	for _, id := range ids[1:] {
-		key := b.entries[id].Literal
+		key := entries[id].Literal
 		if len(key) >= end && key[depth:end] == first[depth:end] {
 			continue
 		}
@@ -181,14 +202,11 @@ func (b *Builder) common(ids []uint32, depth int) int {
 
 // endAt puts an entry whose key ends at the node there.
 func (b *Builder) endAt(nd *node, e *entry) {
-	switch e.Shape {
-	case Prefix:
-		nd.prefix = min(nd.prefix, e.rank)
-	case Exact:
-		nd.exact = min(nd.exact, e.rank)
-	case Wildcard:
+	if e.Shape == Wildcard {
 		b.index.wilds = append(b.index.wilds, newWildcardPattern(e.Pattern, e.rank))
+		return
 	}
+	nd.rank, nd.exact = min(nd.rank, e.rank), e.Shape == Exact
 }
 
 // split makes a branch below branch n for each of the bytes that keys have at depth,
@@ -205,15 +223,15 @@ func (b *Builder) split(n, depth int, bytes [256 / 64]uint64) {
 			b.place[c], from = from, to
 		}
 	}
-	sorted := b.sides[1-br.side]
+	sorted, entries, place := b.sides[1-br.side], b.entries, &b.place
 	for _, id := range b.sides[br.side][br.from:br.to] {
-		if key := b.entries[id].Literal; len(key) > depth {
-			c := key[depth]
-			sorted[b.place[c]] = id
-			b.place[c]++
+		if key := entries[id].Literal; len(key) > depth {
+			at := &place[key[depth]]
+			sorted[*at] = id
+			*at++
 		}
 	}
 	for _, c := range b.index.heads[first:] {
-		b.place[c] = 0
+		place[c] = 0
 	}
 }

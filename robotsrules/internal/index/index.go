@@ -30,7 +30,7 @@ type Index struct {
 	nodes []node
 	heads []byte // the byte that leads to each node
 	text  string // labels of all nodes: what has to follow that byte
-	roots []uint32
+	lists []Tree // of Trees: how many there are, and then these
 	sets  []wildcardSet
 	wilds []wildcardPattern
 	// buckets are where in wilds the buckets of the sets begin, and filters the pairs that lead to some.
@@ -38,27 +38,45 @@ type Index struct {
 	filters []filter
 }
 
-// node is what a target has in common with patterns.
+// node is what a target has in common with patterns. Of an exact pattern the end is a byte of its
+// literal, a Star, which leads to a node of its own.
 type node struct {
-	prefix, exact Rank   // best patterns that end here
-	label         uint32 // beginning of its label in text; it ends where the next node's begins
-	child         uint32 // first child; the last one is before the next node's first
-	set           uint32 // the wildcardSet of the node or the nearest one above it
+	rank  Rank   // best pattern that ends here
+	label uint32 // beginning of its label in text; it ends where the next node's begins
+	child uint32 // first child; the last one is before the next node's first
+	set   uint32 // the wildcardSet of the node or the nearest one above it
+	exact bool   // it is the end of exact patterns
 }
 
 // Tree is some patterns of a Builder that are searched together. The zero value has none.
 type Tree uint32 // the number of its root, from 1
 
 // Trees are some trees of an Index. The zero value has none.
-type Trees struct{ from, to uint32 } // in Index.roots
+type Trees uint32 // a single Tree, or several and where in Index.lists they are
+
+const several Trees = 1 << 31
+
+// each returns the trees; one is the room for a single one.
+func (x *Index) each(t Trees, one *[1]Tree) []Tree {
+	switch {
+	case t == 0:
+		return nil
+	case t < several:
+		one[0] = Tree(t)
+		return one[:]
+	}
+	list := x.lists[t-several:]
+	return list[1:][:list[0]]
+}
 
 // Find returns the lowest rank of a pattern of the trees that matches target, NoRank when
 // none does. The target is canonical text: a byte that is percent-encoded in it is one
 // byte, and never matched by halves. Find does not allocate.
 func (x *Index) Find(t Trees, target string) Rank {
 	best := NoRank
-	for _, root := range x.roots[t.from:t.to] {
-		best = min(best, x.find(root, target))
+	var one [1]Tree
+	for _, tree := range x.each(t, &one) {
+		best = min(best, x.find(uint32(tree-1), target))
 	}
 	return best
 }
@@ -82,12 +100,16 @@ func (x *Index) walk(root uint32, target string) (best Rank, set uint32) {
 			return best, set
 		}
 		target, set = target[len(label):], nd.set
-		best = min(best, nd.prefix)
+		best = min(best, nd.rank)
 		if target == "" {
-			return min(best, nd.exact), set
+			// The end of exact patterns comes before all other children.
+			if first := &x.nodes[nd.child]; nd.child < end.child && first.exact {
+				best = min(best, first.rank)
+			}
+			return best, set
 		}
 		i := bytes.IndexByte(x.heads[nd.child:end.child], target[0])
-		if i < 0 {
+		if i < 0 || x.nodes[nd.child+uint32(i)].exact {
 			return best, set
 		}
 		target, n = target[1:], nd.child+uint32(i)
@@ -105,9 +127,10 @@ const (
 // limit. It is counted, not timed, so that the same index always gives the same answer.
 func (x *Index) Cost(t Trees, target string, limit int) int {
 	cost := 0
-	for _, root := range x.roots[t.from:t.to] {
+	var one [1]Tree
+	for _, tree := range x.each(t, &one) {
 		cost += costOfTree + len(target)
-		for _, set := x.walk(root, target); set != 0 && cost <= limit; {
+		for _, set := x.walk(uint32(tree-1), target); set != 0 && cost <= limit; {
 			s := &x.sets[set]
 			cost += x.costOfSet(s, target[s.skip:], limit-cost)
 			set = s.up

@@ -68,7 +68,7 @@ func TestTreesFindWhatTheTwinFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(9309, 1996))
 	found := 0
 	for range 300 {
-		b := NewBuilder(r.IntN(100))
+		b := NewBuilder(r.IntN(100), r.IntN(100))
 		var trees [4]Tree
 		var patterns [len(trees)][]twinPattern
 		for i := range trees {
@@ -112,7 +112,7 @@ func TestTreesFindWhatTheTwinFinds(t *testing.T) {
 // The cost is at least one for each pattern that the search had to try, and ends above the
 // limit without counting on.
 func TestTheCostOfASearchIsBounded(t *testing.T) {
-	b := NewBuilder(0)
+	b := NewBuilder(0, 0)
 	const patterns = 5000
 	for i := range patterns {
 		b.Add(Split("/"+Star+"ab"+strings.Repeat(Star+"a", i%7)+Star+"x", true), Rank(i))

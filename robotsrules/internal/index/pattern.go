@@ -18,10 +18,10 @@ const (
 // Pattern is what targets are compared with: canonical text that is divided at its first
 // Star. The zero value matches everything.
 type Pattern struct {
-	Shape   Shape
 	Literal string // what the target begins with, up to the first star
 	Rest    string // what follows the first star, with a Star for each further one
-	Anchor  bool   // Rest has to end where the target ends
+	Shape   Shape
+	Anchor  bool // Rest has to end where the target ends
 }
 
 // Split makes a pattern of text. With anchor, it has to match the whole target. A star at

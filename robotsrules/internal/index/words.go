@@ -137,7 +137,7 @@ func (a *Words) child(s uint32, class uint8) uint32 {
 // tabulate fills the table of the first states: all of them when they are few.
 func (a *Words) tabulate() {
 	states := uint32(len(a.label))
-	a.tabled = min(states, max(1, (denseBase+states)/a.width))
+	a.tabled = min(states, max(1, (denseBase+states/2)/a.width))
 	a.table = make([]uint32, a.tabled*a.width)
 	for s := range a.tabled {
 		row := a.table[s*a.width:][:a.width]
