@@ -52,11 +52,10 @@ func BenchmarkHandler(b *testing.B) {
 			if strings.Contains(bench.name, "bans") {
 				th = banning
 			}
+			th.Handler.clock.now, th.Handler.since, th.isCaddys = time.Now, time.Since, true
 			if strings.Contains(bench.name, "pace") {
 				// Each request a second after the one before, so that all are allowed.
-				th.Handler.now = func() time.Time { clock = clock.Add(time.Second); return clock }
-			} else {
-				th.Handler.now = time.Now
+				th.Handler.clock.now, th.isCaddys = func() time.Time { clock = clock.Add(time.Second); return clock }, false
 			}
 			vars := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 			b.ReportAllocs()

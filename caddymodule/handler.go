@@ -210,8 +210,8 @@ type Handler struct {
 	server   *caddyhttp.Server // that it stands in; nil where there is none
 	port     int               // that the server listens at; 0 where it has several
 	log      *zap.Logger
-	now      func() time.Time
-	leave    []func() // end what this handler has begun
+	clock
+	leave []func() // end what this handler has begun
 
 	observers *observers
 }
@@ -237,7 +237,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.ctx, h.log = ctx, h.app.sampledLog
 	if h.now == nil {
-		h.now = time.Now
+		h.clock = clock{now: time.Now, since: time.Since, isCaddys: true}
+	}
+	if h.since == nil {
+		h.since = func(at time.Time) time.Duration { return h.now().Sub(at) }
 	}
 	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	h.server, h.port = server, portOf(server)

@@ -19,13 +19,13 @@ type meter struct {
 	caddyhttp.ResponseWriterWrapper
 	status int
 	bytes  int64
-	begun  time.Time
+	begun  time.Duration
 }
 
 var meters = sync.Pool{New: func() any { return new(meter) }}
 
-// newMeter returns a meter of w that begins now; stop must follow.
-func newMeter(w http.ResponseWriter, now time.Time) *meter {
+// newMeter returns a meter of w that begins now, by any clock that goes steadily; stop must follow.
+func newMeter(w http.ResponseWriter, now time.Duration) *meter {
 	m := meters.Get().(*meter)
 	*m = meter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, begun: now}
 	return m
@@ -39,10 +39,10 @@ type answered struct {
 	took     time.Duration
 }
 
-// stop returns what was measured until now. err is what the handler returned, which answers where
-// nothing was written.
-func (m *meter) stop(now time.Time, err error) answered {
-	a := answered{status: m.status, measured: true, bytes: m.bytes, took: now.Sub(m.begun)}
+// stop returns what was measured until now, by the same clock. err is what the handler returned,
+// which answers where nothing was written.
+func (m *meter) stop(now time.Duration, err error) answered {
+	a := answered{status: m.status, measured: true, bytes: m.bytes, took: now - m.begun}
 	if a.status == 0 && err != nil {
 		a.status = statusOfError(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/internal/compliance"
+	"github.com/caddy-robots/caddy-robots/internal/policies"
 )
 
 // answering serves r, which takes a while to answer with so many bytes.
@@ -104,10 +105,29 @@ func TestPeoplesAnswersAreNotLookedAt(t *testing.T) {
 // A handler that breaks net/http's rule writes to nobody.
 func TestAResponseIsOverWithItsRequest(t *testing.T) {
 	rec := httptest.NewRecorder()
-	m := newMeter(rec, time.Time{})
-	m.stop(time.Time{}, nil)
+	m := newMeter(rec, 0)
+	m.stop(0, nil)
 	m.WriteHeader(http.StatusTeapot)
 	if n, err := m.Write([]byte("late")); n != 0 || err == nil || rec.Body.Len() > 0 {
 		t.Errorf("got %d bytes, %v, and %q was sent", n, err, rec.Body)
+	}
+}
+
+// Caddy notes when a request came, and to ask again would cost more than most of what is done for it.
+func TestARequestCameWhenCaddySays(t *testing.T) {
+	h := &Handler{Sources: []policies.Source{{Text: closedAll}}}
+	provision(t, h)
+	state := stateOf(newRequest("GET", "/", gptBot))
+	if at, noted := h.arrival(&state), state.vars[startKey]; noted == nil || at != noted {
+		t.Errorf("got %s, want Caddy's %v", at, noted)
+	}
+	state.vars[startKey] = "what a directive vars has set"
+	if ago := time.Since(h.arrival(&state)); ago < 0 || ago > time.Minute {
+		t.Errorf("without it: got %s ago, want now", ago)
+	}
+	th := newTestHandler(t, closedAll, &Handler{})
+	state = stateOf(newRequest("GET", "/", gptBot))
+	if got := th.arrival(&state); !got.Equal(th.clock.now()) {
+		t.Errorf("by another clock: got %s, want %s", got, th.clock.now())
 	}
 }

@@ -33,7 +33,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *outcome) err
 	var now time.Time
 	if v.RetryAfter > 0 {
 		set("Retry-After", strconv.FormatInt(v.RetrySeconds(), 10))
-		now = h.now()
+		now = v.At.Add(h.since(v.At)) // it may have been held
 	}
 	status := statusOf(&v.Verdict)
 	if err := siteAnswers(r, status, v); err != nil {

@@ -94,7 +94,7 @@ func (h *Handler) fill(x *exchange, sent string) {
 	q.Target, q.Path, q.Query = target, enforce.ServedPath(u.Path), u.RawQuery
 	q.UserAgent, q.Header = sent, r.Header
 	q.Peer, q.EarlyData = r.RemoteAddr, isEarly(r)
-	q.At, q.Counted = h.now(), x.state.isCounted()
+	q.At, q.Counted = h.arrival(&x.state), x.state.isCounted()
 	q.CanWait = r.ContentLength == 0 // else the end of its client is not noticed before the body is read
 	q.Site = h.site(x)
 	if h.settings.needsScheme {
@@ -128,9 +128,10 @@ func (h *Handler) serveAllowed(w http.ResponseWriter, next caddyhttp.Handler, x 
 	if turn == 0 {
 		return next.ServeHTTP(w, x.r)
 	}
-	m := newMeter(w, h.now())
+	at := x.request.At
+	m := newMeter(w, h.since(at))
 	defer func() {
-		if a := m.stop(h.now(), err); x.state.isLast(turn) {
+		if a := m.stop(h.since(at), err); x.state.isLast(turn) {
 			h.observers.note(x, a)
 		}
 	}()
@@ -144,8 +145,9 @@ func (h *Handler) serveObserved(w http.ResponseWriter, next caddyhttp.Handler, x
 	if !mine {
 		return next.ServeHTTP(w, x.r)
 	}
-	m := newMeter(w, h.now())
-	defer func() { h.observers.note(x, m.stop(h.now(), err)) }()
+	at := x.request.At
+	m := newMeter(w, h.since(at))
+	defer func() { h.observers.note(x, m.stop(h.since(at), err)) }()
 	return next.ServeHTTP(m, x.r)
 }
 

@@ -67,11 +67,11 @@ func (s *Site) status() int {
 }
 
 // isDue reports whether to load again. A clock that has stepped back, to well before the last
-// load, would else have the site wait until it is where it was; a little before, now was read
-// while that load ended.
+// load, would else have the site wait until it is where it was; a little before, the request came
+// before that load ended.
 func (s *Site) isDue(now time.Time) bool {
 	o := s.last.Load()
-	return o == nil || !now.Before(o.due) || now.Add(time.Second).Before(o.ended)
+	return o == nil || !now.Before(o.due) || now.Add(time.Minute).Before(o.ended)
 }
 
 // isNew reports whether the site's loader has not loaded it yet, or is to try again.
