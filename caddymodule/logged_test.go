@@ -158,9 +158,15 @@ func (l *logReader) call(in *ast.FuncDecl, name string, args []ast.Expr) {
 	switch {
 	case slices.Contains([]string{"Debug", "Info", "Warn", "Error", "DPanic", "Panic", "Fatal"}, name) && len(args) > 0:
 		l.note(in, []string{strings.ToLower(name)}, args[0])
+	case name == "Check" && len(args) == 2 && isNil(args[1]): // of a Core
 	case name == "Log" && len(args) > 1, name == "Check" && len(args) == 2:
 		l.note(in, l.texts(in, args[0]), args[1])
 	}
+}
+
+func isNil(e ast.Expr) bool {
+	name, ok := e.(*ast.Ident)
+	return ok && name.Name == "nil"
 }
 
 func (l *logReader) note(in *ast.FuncDecl, levels []string, message ast.Expr) {

@@ -77,8 +77,10 @@ func (o *observers) tell(x *exchange) *outcome {
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(v.placeholder)
 	}
-	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-		extra.Set(zap.Object("robots", v))
+	if server := o.sites.server; server == nil || server.Logs != nil { // else there is no access log
+		if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			extra.Set(zap.Object("robots", v))
+		}
 	}
 	if v.Kind == enforce.Exempt {
 		return v
@@ -90,12 +92,24 @@ func (o *observers) tell(x *exchange) *outcome {
 	if !v.Refused {
 		message = "robot observed, not refused"
 	}
-	if entry := o.log.Check(zap.InfoLevel, message); entry != nil {
+	if entry := (logAt{o.log, v.At}).Check(zap.InfoLevel, message); entry != nil {
 		entry.Write(zap.Inline(v), zap.String("reason", v.Reason()),
 			zap.String("method", x.request.Method), zap.String("host", r.Host), zap.String("uri", x.request.Target),
 			zap.String("client_ip", x.state.address()), zap.String("user_agent", x.request.UserAgent))
 	}
 	return v
+}
+
+// logAt logs what happened at a time that is known. A Logger asks for the time, also of what its
+// sampler leaves out.
+type logAt struct {
+	log *zap.Logger
+	at  time.Time
+}
+
+// Check is Logger.Check.
+func (l logAt) Check(level zapcore.Level, message string) *zapcore.CheckedEntry {
+	return l.log.Core().Check(zapcore.Entry{Level: level, Time: l.at, LoggerName: l.log.Name(), Message: message}, nil)
 }
 
 // tellBan tells the log of a ban that a request has brought about.

@@ -36,7 +36,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, v *outcome) err
 		now = v.At.Add(h.since(v.At)) // it may have been held
 	}
 	status := statusOf(&v.Verdict)
-	if err := siteAnswers(r, status, v); err != nil {
+	if err := h.siteAnswers(r, status, v); err != nil {
 		return err
 	}
 	text := texts.Get().(*[]byte)
@@ -65,8 +65,11 @@ const maxKeptText = 4 << 10
 
 // siteAnswers returns the refusal as an error if an error route of the server matches r with it,
 // so that it, and not this module, is to answer.
-func siteAnswers(r *http.Request, status int, v *outcome) error {
-	server := serverOf(r)
+func (h *Handler) siteAnswers(r *http.Request, status int, v *outcome) error {
+	server := h.server
+	if server == nil { // as in a test
+		server = serverOf(r)
+	}
 	if server == nil || server.Errors == nil || len(server.Errors.Routes) == 0 {
 		return nil
 	}

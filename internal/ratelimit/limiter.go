@@ -24,7 +24,7 @@ type Request struct {
 	Limit Limit
 
 	// Group is a second budget that the request draws on, with the same limit, such as that of
-	// the network that it comes from; the zero Key is none. [Judge] looks at it, a Limiter does
+	// the network that it comes from; one without a Robot is none. [Judge] looks at it, a Limiter does
 	// not.
 	Group Key
 
@@ -112,7 +112,7 @@ type Limiter interface {
 // one of the group from being admitted. One that the group's budget refuses counts towards the ban
 // of its client as any other that comes too early, and RetryAfter is the group's.
 func Judge(ctx context.Context, l Limiter, r Request, now time.Time) (Result, error) {
-	if r.Group == (Key{}) || r.Offence || r.Limit.Interval <= 0 {
+	if r.Group.Robot == "" || r.Offence || r.Limit.Interval <= 0 {
 		return l.Take(ctx, r, now)
 	}
 	group := Request{Key: r.Group, Limit: r.Limit}
