@@ -52,19 +52,16 @@ func plain(s string) bool {
 // and all of Unicode's Cc, Cf, Co, Cs, Zl and Zp.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// narrow is a space between groups of digits that breaks no line.
+// narrow is a space between a number and its unit, at which no line breaks.
 const narrow = "\u202f"
 
-// grouped returns a number in groups of three digits: 1 234 567.
+// grouped returns a number in groups of three digits, as the commands have it: 1,234,567.
 func grouped(n uint64) string {
 	s := number(n)
-	if n < 10000 {
-		return s
-	}
 	var b strings.Builder
 	for i, digit := range s {
 		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteString(narrow)
+			b.WriteByte(',')
 		}
 		b.WriteRune(digit)
 	}

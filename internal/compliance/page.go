@@ -109,6 +109,7 @@ type pageView struct {
 	Links                []Link
 	All, Selected        string // where the whole report is, and what was selected of it; empty: this is all
 	Summary              summaryView
+	Observed             bool // nothing was refused, and something would have been
 	Periods              []periodView
 	Groups               []groupsView
 	Advice               []adviceView
@@ -126,6 +127,7 @@ type siteView struct {
 	ID, Name string
 	Target   string // a link to it
 	Summary  summaryView
+	Refused  numberView // or, where all is only observed, what would have been
 	Days     daysView
 	Heat     heatView
 	Host     *hostView  // how its robots.txt is; nil: not known
@@ -182,7 +184,8 @@ func newPage(r *Report, o *PageOptions) *pageView {
 		}
 	}
 	p.Advice = newAdvice(r)
-	p.Periods, p.Span = newPeriods(r, chosen, self), newSpanText(r, now)
+	p.Observed = r.isObserved()
+	p.Periods, p.Span = newPeriods(r, chosen, self, p.Observed), newSpanText(r, now)
 	p.Tab = p.Title
 	if o.Selection.Robot != "" {
 		p.Tab = visible(cut(o.Selection.Robot, maxRobot)) + " – " + p.Title
@@ -208,6 +211,10 @@ func newPage(r *Report, o *PageOptions) *pageView {
 			q = selectionOf(s.Site, &s.Robots[0])
 		}
 		v := siteView{ID: newID(q, ids), Name: siteName(s.Site), Summary: newSummary(&s.Tally, *s), Host: newHost(s.host, now)}
+		v.Refused = v.Summary.Refused
+		if p.Observed {
+			v.Refused = v.Summary.Observed
+		}
 		if p.Whole {
 			v.Whole = newWhole(s, now)
 		}

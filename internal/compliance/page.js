@@ -31,7 +31,7 @@
 		if (data) return data.value;
 		const part = cell.querySelector(".kept");
 		if (part) return part.getAttribute("width");
-		return (cell.querySelector(".full") || cell).textContent.replace(/\u202f/g, "").trim();
+		return (cell.querySelector(".full") || cell).textContent.replace(/[\u202f,]/g, "").trim();
 	};
 
 	// A heading sorts its column: first the most, then the least.

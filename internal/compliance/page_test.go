@@ -181,3 +181,24 @@ func TestNonce(t *testing.T) {
 		t.Errorf("a nonce that is none: got %q", got)
 	}
 }
+
+// Where all is only observed, as in a replay, no column says how much was refused.
+func TestAPageOfWhatIsObservedSaysSo(t *testing.T) {
+	l := NewLedger(Options{})
+	for i, refused := range []bool{false, true} {
+		for _, site := range []string{"a.example", "b.example"} {
+			e := disallowed("figtree")
+			e.Site, e.Refused = site, refused
+			note(l, e, 1234)
+		}
+		got := words(page(t, l.Snapshot(start), PageOptions{Self: "/robots"}))
+		for text, want := range map[string]bool{
+			"| Would have been refused |": i == 0, "| Refused |": i == 1, "Period | Requests | Against the rules | Sent |": i == 0,
+			"a.example | 1 | 1,234 | 0 % | 1,234 | 1,234 |": i == 0, "a.example | 1 | 2,468 | 0 % | 2,468 | 1,234 |": i == 1,
+		} {
+			if strings.Contains(got, text) != want {
+				t.Errorf("refused %t, %q: got %t, want %t in %.900s", refused, text, !want, want, got)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package compliance
 import (
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,14 +19,25 @@ type periodView struct {
 // periodTexts are the periods as they are said to people.
 var periodTexts = map[string]string{"today": "Today", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 
-// newPeriods returns the table of periods of all that is in a report.
-func newPeriods(r *Report, chosen Selection, self links) []periodView {
+// isObserved reports whether nothing was refused, in whatever period, and something would have been.
+func (r *Report) isObserved() bool {
+	return r.Total.Refused == 0 && r.Total.Observed > 0 && !slices.ContainsFunc(r.Sites, func(s Site) bool {
+		return slices.ContainsFunc(s.Days, func(d Period) bool { return d.Refused > 0 })
+	})
+}
+
+// newPeriods returns the table of periods of all that is in a report, without what was refused if all was only
+// observed.
+func newPeriods(r *Report, chosen Selection, self links, observed bool) []periodView {
 	var views []periodView
 	if self.path != "" {
 		all := periodView{Name: "All", Selected: self.period == "", Target: links{self.path, ""}.to(chosen)}
-		all.Cells = periodCells(&Earlier{r.Total.Requests, r.Total.Disobedient, r.Total.Refused, r.Total.Bytes, r.Total.Seconds}, nil)
+		all.Cells = periodCells(&Earlier{r.Total.Requests, r.Total.Disobedient, r.Total.Refused, r.Total.Bytes, r.Total.Seconds}, nil, observed)
 		if !all.Selected {
-			all.Cells = template.HTML(`<td colspan="5"></td>`) // the report has been cut
+			all.Cells = `<td colspan="5"></td>` // the report has been cut
+			if observed {
+				all.Cells = `<td colspan="4"></td>`
+			}
 		}
 		views = append(views, all)
 	}
@@ -47,17 +59,18 @@ func newPeriods(r *Report, chosen Selection, self links) []periodView {
 			v.Target = links{self.path, p.name}.to(chosen)
 		}
 		if before.isKeptSince(r.Since, r.Time) {
-			v.Cells = periodCells(&sum, &earlier)
+			v.Cells = periodCells(&sum, &earlier, observed)
 		} else {
-			v.Cells = periodCells(&sum, nil)
+			v.Cells = periodCells(&sum, nil, observed)
 		}
 		views = append(views, v)
 	}
 	return views
 }
 
-// periodCells returns the cells of a period, each against the one before if that is known.
-func periodCells(now, before *Earlier) template.HTML {
+// periodCells returns the cells of a period, each against the one before if that is known; none of what was
+// refused if all was only observed.
+func periodCells(now, before *Earlier, observed bool) template.HTML {
 	var b strings.Builder
 	cell := func(text string, n, was float64) {
 		b.WriteString("<td>" + text)
@@ -72,7 +85,9 @@ func periodCells(now, before *Earlier) template.HTML {
 	}
 	cell(string(newNumber(now.Requests).HTML), float64(now.Requests), float64(was.Requests))
 	cell(string(newNumber(now.Disobedient).HTML), float64(now.Disobedient), float64(was.Disobedient))
-	cell(string(newNumber(now.Refused).HTML), float64(now.Refused), float64(was.Refused))
+	if !observed {
+		cell(string(newNumber(now.Refused).HTML), float64(now.Refused), float64(was.Refused))
+	}
 	if now.Bytes == 0 && now.Seconds == 0 && was.Bytes == 0 && was.Seconds == 0 {
 		b.WriteString(`<td class="none">–</td><td class="none">–</td>`) // nothing was measured
 		return template.HTML(b.String())
