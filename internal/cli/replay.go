@@ -67,6 +67,7 @@ const (
 	maxUserAgents   = 1 << 14 // whose reading is remembered
 	maxReplaySites  = 1000
 	maxReplayRobots = 5000 // on all sites together; one that comes to two sites counts twice
+	maxReplayLedger = 96 << 20
 )
 
 func newReplay(rules *policies.Rules, place string, wholeAddresses, wholeQueries bool) *replay {
@@ -77,7 +78,7 @@ func newReplay(rules *policies.Rules, place string, wholeAddresses, wholeQueries
 		},
 		rules: rules, place: place, wholeAddresses: wholeAddresses, wholeQueries: wholeQueries,
 		crawlers: crawler.NewCache(maxUserAgents),
-		ledger:   compliance.NewLedger(compliance.Options{MaxSites: maxReplaySites, MaxRobots: maxReplayRobots}),
+		ledger:   compliance.NewLedger(compliance.Options{MaxSites: maxReplaySites, MaxRobots: maxReplayRobots, MaxBytes: maxReplayLedger}),
 		exact:    compliance.NewExact(),
 	}
 }

@@ -1,9 +1,11 @@
 package compliance
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -73,6 +75,59 @@ func (l *Ledger) absorb(from *row) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rowOf(from.key, fingerprint, from.last, from.visits()).merge(from)
+	l.makeRoom(from.last)
+}
+
+// shrink makes room again when rows have grown.
+func (l *Ledger) shrink(at int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.makeRoom(at)
+}
+
+// isFull reports whether there is no room for another row: the rest is for those that are there to grow.
+func (l *Ledger) isFull() bool {
+	return len(l.rows) >= l.options.MaxRobots || l.bytes.Load() > l.options.MaxBytes/16*15
+}
+
+// makeRoom lets the lightest robots and sites give way, if all rows together take too much, until there is some
+// room again. Callers hold mu.
+func (l *Ledger) makeRoom(at int64) {
+	if l.bytes.Load() <= l.options.MaxBytes {
+		return
+	}
+	type candidate struct {
+		weight uint64
+		site   *site
+		row    *row // nil: all of the site
+		first  int64
+	}
+	var all []candidate
+	robots := l.weighSites(at)
+	for _, r := range l.rows {
+		// The only row of a site would take as much as that of its other robots.
+		if r.site.others != nil || robots[r.site] > 1 {
+			all = append(all, candidate{r.weight(at), r.site, r, r.entered})
+		}
+	}
+	for _, s := range l.bySite {
+		all = append(all, candidate{weight: s.weight, site: s})
+	}
+	// Of two that weigh the same the one that came later gives way.
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.first, a.first))
+	})
+	for _, c := range all {
+		switch {
+		case l.bytes.Load() <= l.options.MaxBytes/16*15:
+			return
+		case l.bySite[c.site.name] != c.site: // it has given way
+		case c.row == nil:
+			l.removeSite(c.site)
+		default:
+			l.remove(c.row, c.site)
+		}
+	}
 }
 
 // rowOf returns the row of a key that brings this many requests. Callers hold mu.
@@ -88,9 +143,9 @@ func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *ro
 	if r := l.index.find(fingerprint, &k); r != nil {
 		return r
 	}
-	if len(l.rows) < l.options.MaxRobots {
+	if !l.isFull() {
 		l.robots.floor = 0
-		return l.add(s, k, fingerprint)
+		return l.add(s, k, fingerprint, at)
 	}
 	earlier := l.robots.visit(fingerprint) - 1
 	var lightest *row
@@ -102,7 +157,7 @@ func (l *Ledger) rowOf(k key, fingerprint uint64, at int64, requests uint64) *ro
 		return l.othersOf(s)
 	}
 	l.remove(lightest, lightest.site)
-	r := l.add(s, k, fingerprint)
+	r := l.add(s, k, fingerprint, at)
 	r.earlier = earlier
 	return r
 }
@@ -138,7 +193,7 @@ func (l *Ledger) siteOf(name string, at int64, requests uint64) *site {
 // othersOf returns the row of a site's robots that have none of their own. Callers hold mu.
 func (l *Ledger) othersOf(s *site) *row {
 	if s.others == nil {
-		s.others = newRow(key{site: s.name, class: others})
+		s.others = l.newRow(key{site: s.name, class: others})
 	}
 	return s.others
 }
@@ -156,15 +211,7 @@ func (l *Ledger) lightestRow(at int64) (lightest *row, weight uint64) {
 
 // lightestSite returns the site to replace first: the one whose rows weigh least together. Callers hold mu.
 func (l *Ledger) lightestSite(at int64) (lightest *site, weight uint64) {
-	for _, s := range l.bySite {
-		s.weight = s.earlier
-		if s.others != nil {
-			s.weight += s.others.weight(at)
-		}
-	}
-	for _, r := range l.rows {
-		r.site.weight += r.weight(at)
-	}
+	l.weighSites(at)
 	weight = math.MaxUint64
 	for _, s := range l.bySite {
 		if s.weight < weight {
@@ -172,6 +219,22 @@ func (l *Ledger) lightestSite(at int64) (lightest *site, weight uint64) {
 		}
 	}
 	return lightest, weight
+}
+
+// weighSites fills in the weights of all sites, and returns how many robots with a row each has. Callers hold mu.
+func (l *Ledger) weighSites(at int64) (robots map[*site]int) {
+	for _, s := range l.bySite {
+		s.weight = s.earlier
+		if s.others != nil {
+			s.weight += s.others.weight(at)
+		}
+	}
+	robots = make(map[*site]int)
+	for _, r := range l.rows {
+		r.site.weight += r.weight(at)
+		robots[r.site]++
+	}
+	return robots
 }
 
 // remove removes a row. Its counts are added to the other robots of a site. Callers hold mu.
@@ -202,6 +265,8 @@ func (l *Ledger) removeSite(s *site) {
 func (l *Ledger) close(r *row, to *site) {
 	r.mu.Lock()
 	r.gone = true
+	l.bytes.Add(-r.bytes)
+	r.bytes, r.total = 0, nil
 	r.mu.Unlock()
 	l.othersOf(to).merge(r)
 }

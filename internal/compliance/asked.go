@@ -6,13 +6,17 @@ type asked struct {
 	lines, paths frequent
 }
 
-// add counts a request.
-func (a *asked) add(line int32, rule, path string) {
-	a.paths.add(0, line, path, mostPaths)
+// add counts a request. It reports whether it takes more room, or less.
+func (a *asked) add(line int32, rule, path string) (changed bool) {
+	changed = a.paths.add(0, line, path, mostPaths)
 	if line != 0 || rule != "" {
-		a.lines.add(line, 0, rule, mostLines)
+		changed = a.lines.add(line, 0, rule, mostLines) || changed
 	}
+	return changed
 }
+
+// size returns how many bytes it takes besides its own.
+func (a *asked) size() int { return a.lines.size() + a.paths.size() }
 
 // merge adds what was counted elsewhere.
 func (a *asked) merge(from *asked) {

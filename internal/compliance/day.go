@@ -1,10 +1,5 @@
 package compliance
 
-import (
-	"cmp"
-	"slices"
-)
-
 // day counts the requests of one day, as period does those of an hour, and what they cost.
 type day struct {
 	_        struct{} `cbor:",toarray"` // as it is stored
@@ -50,13 +45,6 @@ func (c *cost) within() cost {
 	return kept
 }
 
-// renew makes d the day with this number.
-func (d *day) renew(number int32) {
-	if d.Number != number {
-		*d = day{Number: number}
-	}
-}
-
 // count counts a request.
 func (d *day) count(v Verdict, refused bool) {
 	slot := &d.Counts[slotOf[v][0]]
@@ -97,49 +85,16 @@ func (d *day) of(v Verdict) Count {
 // isEmpty reports whether there was no request.
 func (d *day) isEmpty() bool { return d.Counts == [slots]uint32{} }
 
-// days is the last days, each in the place that its number has modulo the length.
-type days [keptDays]day
-
-// merge adds other days. Of two that have the same place the later one stays.
-func (r *days) merge(from []day) {
-	for i := range from {
-		f := &from[i]
-		d := &r[int(f.Number)%len(r)]
-		if f.isEmpty() || f.Number < d.Number {
-			continue
-		}
-		d.renew(f.Number)
-		for k, n := range f.Counts {
-			d.Counts[k] = sum32(d.Counts[k], n)
-		}
-		c := f.cost()
-		d.spend(&c)
+// add adds what was on the same day elsewhere.
+func (d *day) add(f *day) {
+	for k, n := range f.Counts {
+		d.Counts[k] = sum32(d.Counts[k], n)
 	}
+	c := f.cost()
+	d.spend(&c)
 }
 
-// used returns the days on which there were requests.
-func (r *days) used() []day {
-	used := make([]day, 0, len(r))
-	for i := range r {
-		if !r[i].isEmpty() {
-			used = append(used, r[i])
-		}
-	}
-	return used
-}
-
-// periods returns the days up to the one with this number, in their order.
-func (r *days) periods(number int32) []Period {
-	kept := r.used()
-	slices.SortFunc(kept, func(a, b day) int { return cmp.Compare(a.Number, b.Number) })
-	all := make([]Period, 0, len(kept))
-	for i := range kept {
-		if d := &kept[i]; d.Number > number-keptDays && d.Number <= number {
-			all = append(all, d.period())
-		}
-	}
-	return all
-}
+func (d *day) num() *int32 { return &d.Number }
 
 // period returns the day as a report has it.
 func (d *day) period() Period {

@@ -25,11 +25,11 @@
 //
 // # What is bounded
 //
-// Whatever robots do, a ledger takes at most 80 MiB with the usual [Options]: names, paths and all other
-// texts are cut, and there are 2000 rows on 256 sites. Beyond that a newcomer is counted with the other
-// robots of its site, and each of its visits is remembered for a while. When there were more of them than the
-// lightest row weighs, it takes that row's place. A row weighs as many requests as it has,
-// halved for every week since the last. So
+// Whatever robots do, a ledger takes at most 60 MiB with the usual [Options]: names, paths and all other
+// texts are cut, and there are at most 8000 rows on 1000 sites, as many as have room. Beyond that a newcomer is
+// counted with the other robots of its site, and each of its visits is remembered for a while. When there were
+// more of them than the lightest row weighs, it takes that row's place. A row weighs as many requests as it has,
+// halved for every week since the last. Where rows that are there need more room, the lightest give way, too. So
 //
 //   - a flood of names that come once drives out nobody who was there in the last week, nor within a
 //     month anybody who came sixteen times;

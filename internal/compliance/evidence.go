@@ -26,12 +26,12 @@ type evidence struct {
 type offences struct {
 	asked
 	first evidence
-	noted uint64                 // requests ever kept in ring
-	ring  [keptEvidence]evidence // the latest
+	noted uint64     // requests ever kept in ring
+	ring  []evidence // the latest, at most keptEvidence
 }
 
-// add keeps a disobedient request.
-func (o *offences) add(e *Event, at int64) {
+// add keeps a disobedient request. It reports whether it takes more room, or less.
+func (o *offences) add(e *Event, at int64) (changed bool) {
 	path, rule := cut(e.keptPath(), maxPath), cut(e.Rule, maxRule)
 	one := o.next()
 	one.at, one.line, one.status, one.verdict = at, lineNumber(e.Line), uint16(min(max(e.Status, 0), 999)), e.Verdict
@@ -40,11 +40,14 @@ func (o *offences) add(e *Event, at int64) {
 	if o.noted == 1 {
 		o.first = *one
 	}
-	o.asked.add(one.line, rule, path)
+	return o.asked.add(one.line, rule, path) || o.noted <= keptEvidence
 }
 
 // next returns the place in the ring for one request more.
 func (o *offences) next() *evidence {
+	if o.noted < keptEvidence {
+		o.ring = append(grown(o.ring, keptEvidence), evidence{})
+	}
 	place := &o.ring[o.noted%keptEvidence]
 	o.noted++
 	return place

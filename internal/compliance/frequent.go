@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // How many lines and how many paths are kept of a robot, and how many paths of these are reported.
@@ -62,18 +63,19 @@ func eight(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// add counts a line or path, of which at most so many are kept, as many as there are tags at most.
-func (f *frequent) add(number, by int32, text string, most int) {
+// add counts a line or path, of which at most so many are kept, as many as there are tags at most. It reports
+// whether it keeps another one.
+func (f *frequent) add(number, by int32, text string, most int) bool {
 	tag, at := tagOf(text), f.latest
 	if uint(at) >= uint(len(f.heads)) || !f.heads[at].is(tag, number, text) {
 		if at = f.index(tag, number, text); at < 0 {
-			f.addNew(head{text: text, count: 1, number: number, by: by, tag: tag}, most)
-			return
+			return f.addNew(head{text: text, count: 1, number: number, by: by, tag: tag}, most)
 		}
 		f.latest = at
 	}
 	c := &f.heads[at]
 	c.count, c.by = sum(c.count, 1), by
+	return false
 }
 
 // is reports whether this is the head of a line or path.
@@ -82,22 +84,20 @@ func (h *head) is(tag uint8, number int32, text string) bool {
 }
 
 // addNew counts a line or path that is not there.
-func (f *frequent) addNew(h head, most int) {
+func (f *frequent) addNew(h head, most int) bool {
 	if len(f.heads) < most {
 		h.text = strings.Clone(h.text)
-		f.keep(h)
-		return
+		f.keep(h, most)
+		return true
 	}
 	// Counts only grow, so the chance is never more than what was last found to be the least count makes it:
 	// mostly there is no need to look for the rarest.
-	if f.draw(1, f.least+1) {
-		f.admit(&h)
-	}
+	return f.draw(1, f.least+1) && f.admit(&h)
 }
 
 // admit gives a new one, which was drawn by the least count that was known, the place of the rarest, if it is
 // drawn by the count of that, too.
-func (f *frequent) admit(h *head) {
+func (f *frequent) admit(h *head) (admitted bool) {
 	rarest := 0
 	for i := range f.heads {
 		if f.heads[i].count < f.heads[rarest].count {
@@ -105,12 +105,22 @@ func (f *frequent) admit(h *head) {
 		}
 	}
 	over := f.heads[rarest].count
-	if f.draw(f.least+1, over+1) {
+	if admitted = f.draw(f.least+1, over+1); admitted {
 		h.text, h.count, h.over = strings.Clone(h.text), sum(over, 1), over
 		f.heads[rarest] = *h
 		f.tag(rarest)
 	}
 	f.least = over
+	return admitted
+}
+
+// size returns how many bytes it takes besides its own.
+func (f *frequent) size() int {
+	n := cap(f.heads) * int(unsafe.Sizeof(head{}))
+	for i := range f.heads {
+		n += len(f.heads[i].text) + 8
+	}
+	return n
 }
 
 // draw reports true with a chance of k in n.
@@ -126,9 +136,9 @@ func (f *frequent) draw(k, n uint64) bool {
 	return at < k
 }
 
-// keep adds what is not there yet.
-func (f *frequent) keep(h head) {
-	f.heads = append(f.heads, h)
+// keep adds what is not there yet, of at most so many.
+func (f *frequent) keep(h head, most int) {
+	f.heads = append(grown(f.heads, most), h)
 	f.tag(len(f.heads) - 1)
 }
 
@@ -171,7 +181,7 @@ func newFrequent(stored []storedCount, most, bytes int) (f frequent) {
 		if most == mostPaths {
 			h.number, h.by = 0, h.number
 		}
-		f.keep(h)
+		f.keep(h, most)
 	}
 	return f
 }
@@ -188,7 +198,7 @@ func (f *frequent) merge(from *frequent, most int) {
 	}
 	*f = frequent{random: f.random}
 	for _, h := range byCount(all)[:min(len(all), most)] {
-		f.keep(h)
+		f.keep(h, most)
 	}
 }
 

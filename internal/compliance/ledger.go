@@ -12,11 +12,16 @@ import (
 // Options say how much a [Ledger] keeps. The zero Options are the usual ones.
 type Options struct {
 	// MaxRobots is how many robots have a row of their own, on all sites together; a
-	// robot that comes to two sites has two. Zero or less means 2000.
+	// robot that comes to two sites has two. Zero or less means 8000.
 	MaxRobots int
 
-	// MaxSites is how many sites are told apart. Zero or less means 256.
+	// MaxSites is how many sites are told apart. Zero or less means 1000.
 	MaxSites int
+
+	// MaxBytes is how much memory all rows take, the lightest of which give way where that is not
+	// enough. Zero or less means 56 MiB: 1500 robots that did all that can be counted, and many times as
+	// many that came seldom.
+	MaxBytes int64
 }
 
 // Ledger counts what each robot did on each site. It never takes more room than its
@@ -27,6 +32,7 @@ type Ledger struct {
 	options Options
 	seed    maphash.Seed // drawn at random, so that nobody can aim at another's fingerprint
 	index   index
+	bytes   atomic.Int64 // that rows take
 
 	mu        sync.Mutex // guards what follows, and who is in the index
 	rows      []*row
@@ -47,10 +53,13 @@ type site struct {
 // NewLedger returns an empty Ledger.
 func NewLedger(o Options) *Ledger {
 	if o.MaxRobots <= 0 {
-		o.MaxRobots = 2000
+		o.MaxRobots = 8000
 	}
 	if o.MaxSites <= 0 {
-		o.MaxSites = 256
+		o.MaxSites = 1000
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 56 << 20
 	}
 	return &Ledger{
 		options:   o,
@@ -74,7 +83,15 @@ func (l *Ledger) Note(e *Event) {
 	at := moment(e.Time)
 	fingerprint := l.fingerprint(&k)
 	r := l.index.find(fingerprint, &k)
-	for r == nil || !r.note(e, at) {
+	for {
+		if r != nil {
+			if noted, grew := r.note(e, at); noted {
+				if grew && l.bytes.Load() > l.options.MaxBytes {
+					l.shrink(at)
+				}
+				return
+			}
+		}
 		r = l.enter(k, fingerprint, at)
 	}
 }
@@ -148,12 +165,20 @@ func (l *Ledger) rowsAfterOthers(do func(*row)) []*row {
 func (l *Ledger) fingerprint(k *key) uint64 { return maphash.Comparable(l.seed, *k) }
 
 // add adds a row for a key. Callers hold mu.
-func (l *Ledger) add(s *site, k key, fingerprint uint64) *row {
+func (l *Ledger) add(s *site, k key, fingerprint uint64, at int64) *row {
 	k.site, k.robot = s.name, strings.Clone(k.robot)
-	r := newRow(k)
-	r.fingerprint, r.site, r.place = fingerprint, s, len(l.rows)
+	r := l.newRow(k)
+	r.fingerprint, r.site, r.place, r.entered = fingerprint, s, len(l.rows), at
 	l.rows = append(l.rows, r)
 	l.index.add(r)
+	return r
+}
+
+// newRow returns an empty row that is counted for what it takes.
+func (l *Ledger) newRow(k key) *row {
+	r := newRow(k)
+	r.total = &l.bytes
+	r.account()
 	return r
 }
 

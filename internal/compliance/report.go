@@ -377,9 +377,15 @@ func (s *snapshot) robot(r *row) Robot {
 		Tally: newTally(),
 		First: timeOf(r.first), Last: timeOf(r.last),
 		Fetches: r.fetches, FetchedVersion: r.fetchedVersion,
-		Hours: ring(r.hours[:]).periods(hourOf(s.now), hourLong),
-		Days:  r.days.periods(dayOf(s.now)),
+		Hours: []Period{}, Days: []Period{},
 		Lines: []Line{}, Paths: []Path{}, Evidence: []Evidence{},
+	}
+	for _, h := range upTo(r.hours, hourOf(s.now), keptHours) {
+		robot.Hours = append(robot.Hours, Period{Time: timeOf(int64(h.Number) * hourLong), Requests: uint64(h.Requests), Disobedient: uint64(h.Disobedient)})
+	}
+	days := upTo(r.days, dayOf(s.now), keptDays)
+	for i := range days {
+		robot.Days = append(robot.Days, days[i].period())
 	}
 	if r.fetches > 0 {
 		robot.Fetched = timeOf(r.fetched)
@@ -412,15 +418,4 @@ func (o *offences) report(robot *Robot) {
 // more often.
 func (t *Tally) compare(u *Tally) int {
 	return cmp.Or(cmp.Compare(u.Disobedient, t.Disobedient), cmp.Compare(u.Requests, t.Requests))
-}
-
-// periods returns the periods up to the one of this number, in their order.
-func (r ring) periods(number int32, long int64) []Period {
-	all := []Period{}
-	for n := max(number-int32(len(r))+1, 0); n <= number; n++ {
-		if p := r[int(n)%len(r)]; p.Number == n && p.Requests > 0 {
-			all = append(all, Period{Time: timeOf(int64(n) * long), Requests: uint64(p.Requests), Disobedient: uint64(p.Disobedient)})
-		}
-	}
-	return all
 }

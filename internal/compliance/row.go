@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // tally counts the requests with one verdict, and how many of them were refused.
@@ -20,12 +21,16 @@ type row struct {
 	fingerprint uint64
 	key         key
 	site        *site
-	place       int      // in Ledger.rows; this and earlier are guarded by the ledger's lock
+	place       int      // in Ledger.rows; this and the next two are guarded by the ledger's lock
 	earlier     uint64   // requests before it had its row
+	entered     int64    // when it got its row
 	_           [64]byte // keeps the lock off the cache line that every lookup reads
 
 	mu             sync.Mutex // guards all below
 	gone           bool       // the row was replaced, and events noted in it would be lost
+	grew           bool       // it takes more room than was counted last
+	bytes          int64      // that it was counted for in total
+	total          *atomic.Int64
 	first, last    int64
 	version        string // of robots.txt, at the last request
 	record         string // that bound it then
@@ -36,8 +41,8 @@ type row struct {
 	cost           cost
 	allowed        asked     // of what it was allowed to ask for
 	offences       *offences // nil: none
-	hours          [keptHours]period
-	days           days
+	hours          []period
+	days           []day
 }
 
 // never is the time when an empty row was first seen.
@@ -46,12 +51,12 @@ const never = math.MaxInt64
 // newRow returns an empty row.
 func newRow(k key) *row { return &row{key: k, first: never} }
 
-// note counts an event. It returns false if the row was replaced by another.
-func (r *row) note(e *Event, at int64) bool {
+// note counts an event. It returns false if the row was replaced by another, and whether it takes more room.
+func (r *row) note(e *Event, at int64) (noted, grew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return false
+		return false, false
 	}
 	r.first, r.last = min(r.first, at), at
 	renew(&r.version, e.Version)
@@ -59,7 +64,7 @@ func (r *row) note(e *Event, at int64) bool {
 	if e.RobotsTxt {
 		r.fetches = sum(r.fetches, 1)
 		r.fetched, r.fetchedVersion = at, r.version
-		return true
+		return true, false
 	}
 	v, disobedient := e.Verdict.known(), uint32(0)
 	refused := e.Refused && v.refusable()
@@ -73,17 +78,66 @@ func (r *row) note(e *Event, at int64) bool {
 		if r.offences == nil {
 			r.offences = new(offences)
 		}
-		r.offences.add(e, at)
+		r.grew = r.offences.add(e, at) || r.grew
 	} else if v != Banned {
-		r.allowed.add(lineNumber(e.Line), cut(e.Rule, maxRule), cut(e.keptPath(), maxPath))
+		r.grew = r.allowed.add(lineNumber(e.Line), cut(e.Rule, maxRule), cut(e.keptPath(), maxPath)) || r.grew
 	}
-	hour, day := hourOf(at), dayOf(at)
-	r.hours[hour%keptHours].count(hour, 1, disobedient)
-	d := &r.days[day%keptDays]
-	d.renew(day)
+	r.hour(hourOf(at)).count(1, disobedient)
+	d := r.day(dayOf(at))
 	d.count(v, refused)
 	r.spend(d, e)
-	return true
+	if !r.grew {
+		return true, false
+	}
+	r.account()
+	return true, true
+}
+
+// hour returns the hour with this number.
+func (r *row) hour(n int32) *period {
+	if k := len(r.hours) - 1; k >= 0 && r.hours[k].Number == n {
+		return &r.hours[k]
+	}
+	return r.otherHour(n)
+}
+
+func (r *row) otherHour(n int32) (p *period) {
+	r.grew = true
+	r.hours, p = recent(r.hours, n, keptHours)
+	return p
+}
+
+// day returns the day with this number.
+func (r *row) day(n int32) *day {
+	if k := len(r.days) - 1; k >= 0 && r.days[k].Number == n {
+		return &r.days[k]
+	}
+	return r.otherDay(n)
+}
+
+func (r *row) otherDay(n int32) (d *day) {
+	r.grew = true
+	r.days, d = recent(r.days, n, keptDays)
+	return d
+}
+
+// account counts the row for what it takes now. Callers hold mu.
+func (r *row) account() {
+	r.grew = false
+	if r.total != nil {
+		n := r.size()
+		r.total.Add(n - r.bytes)
+		r.bytes = n
+	}
+}
+
+// size returns how many bytes the row takes, a sixteenth more than it has, for what the heap rounds up.
+func (r *row) size() int64 {
+	n := int(unsafe.Sizeof(row{})) + 4*maxShort + cap(r.hours)*int(unsafe.Sizeof(period{})) + cap(r.days)*int(unsafe.Sizeof(day{})) + r.allowed.size()
+	if o := r.offences; o != nil {
+		n += int(unsafe.Sizeof(offences{})) + cap(o.ring)*int(unsafe.Sizeof(evidence{})) + o.asked.size()
+	}
+	return int64(n + n/16)
 }
 
 // spend adds what an event of a day cost.
@@ -151,8 +205,9 @@ func (r *row) merge(from *row) {
 		r.offences.merge(from.offences)
 	}
 	r.cost.add(&from.cost)
-	ring(r.hours[:]).merge(from.hours[:])
-	r.days.merge(from.days[:])
+	r.hours = mergeRecent(r.hours, from.hours, keptHours, (*period).add)
+	r.days = mergeRecent(r.days, from.days, keptDays, (*day).add)
+	r.account()
 }
 
 // use calls do with the row, locked, unless the row is empty or nil.
@@ -182,57 +237,24 @@ const (
 	dayLong   = 24 * hourLong
 )
 
-// period counts the requests of one hour. Its number counts from 1970, so that a ring of
-// periods needs no sweeping: the number shows which periods are too old.
-//
-// The period that was noted last has the place in the ring. When a clock that was ahead is set
-// back, the periods from the future are overwritten in turn.
+// period counts the requests of one hour. Its number counts from 1970, so that no list of periods needs any
+// sweeping: the number shows which periods are too old.
 type period struct {
 	_                     struct{} `cbor:",toarray"` // as it is stored
 	Number                int32
 	Requests, Disobedient uint32
 }
 
-// count adds requests of the period with this number.
-func (p *period) count(number int32, requests, disobedient uint32) {
-	if p.Number != number {
-		*p = period{Number: number}
-	}
-	p.Requests = sum32(p.Requests, requests)
-	p.Disobedient = sum32(p.Disobedient, disobedient)
+// count adds requests.
+func (p *period) count(requests, disobedient uint32) {
+	p.Requests, p.Disobedient = sum32(p.Requests, requests), sum32(p.Disobedient, disobedient)
 }
 
-// ring is the last periods, each in the place that its number has modulo the length.
-type ring []period
+// add adds the requests of the same hour elsewhere.
+func (p *period) add(q *period) { p.count(q.Requests, q.Disobedient) }
 
-// merge adds the periods of a ring as long as this one. Of two that have the same
-// place the later one stays.
-func (r ring) merge(from ring) {
-	for i, p := range from {
-		if p.Requests > 0 && p.Number >= r[i].Number {
-			r[i].count(p.Number, p.Requests, p.Disobedient)
-		}
-	}
-}
-
-// read adds periods that were stored, with numbers that are at most last.
-func (r ring) read(stored []period, last int32) {
-	for _, p := range stored {
-		p.Number = min(max(p.Number, 0), last)
-		r[int(p.Number)%len(r)].count(p.Number, p.Requests, min(p.Disobedient, p.Requests))
-	}
-}
-
-// used returns the periods in which there were requests.
-func (r ring) used() []period {
-	used := make([]period, 0, len(r))
-	for _, p := range r {
-		if p.Requests > 0 {
-			used = append(used, p)
-		}
-	}
-	return used
-}
+func (p *period) num() *int32   { return &p.Number }
+func (p *period) isEmpty() bool { return p.Requests == 0 }
 
 // hourOf and dayOf return the number of the period that a moment is in.
 func hourOf(at int64) int32 { return int32(at / hourLong) }

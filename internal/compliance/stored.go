@@ -214,7 +214,7 @@ func newStoredRow(r *row) *storedRow {
 		Site: r.key.site, Robot: r.key.robot, Class: r.key.class, Standing: r.key.standing,
 		First: uint64(r.first), Last: uint64(r.last), Fetched: uint64(r.fetched), Fetches: r.fetches,
 		Version: r.version, Record: r.record, Read: r.fetchedVersion,
-		Tallies: r.tallies[:], Cost: r.cost, Hours: ring(r.hours[:]).used(), Days: r.days.used(),
+		Tallies: r.tallies[:], Cost: r.cost, Hours: append([]period{}, r.hours...), Days: append([]day{}, r.days...),
 	}
 	if o := r.offences; o != nil {
 		s.Lines, s.Paths = o.lines.stored(), o.paths.stored()
@@ -247,11 +247,14 @@ func (s *storedRow) row() *row {
 			r.tallies[v].Refused = min(t.Refused, t.Requests, maxCount)
 		}
 	}
-	ring(r.hours[:]).read(s.Hours, lastMoment/hourLong)
+	for _, p := range s.Hours {
+		p.Disobedient = min(p.Disobedient, p.Requests)
+		r.hours = withStored(r.hours, p, lastMoment/hourLong, keptHours)
+	}
 	r.cost = s.Cost.within()
 	for _, d := range s.Days {
-		d.Number = min(max(d.Number, 0), lastMoment/dayLong)
-		r.days.merge([]day{d})
+		d.Bytes, d.Micros = min(d.Bytes, maxCount), min(d.Micros, maxCount)
+		r.days = withStored(r.days, d, lastMoment/dayLong, keptDays)
 	}
 	if len(s.Evidence) == 0 {
 		return r

@@ -261,7 +261,7 @@ func TestCountsSaturate(t *testing.T) {
 	r := newRow(key{site: "a.example", robot: "figtree"})
 	r.first, r.last, r.fetches = 0, 1, maxCount
 	r.tallies[Disallowed] = tally{Requests: maxCount, Refused: maxCount}
-	r.hours[0] = period{Requests: 1<<32 - 1, Disobedient: 1<<32 - 1}
+	r.hours = []period{{Requests: 1<<32 - 1, Disobedient: 1<<32 - 1}}
 	data := sealRows(t, newStoredRow(r))
 	l := NewLedger(Options{})
 	for range 3 {
