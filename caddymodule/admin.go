@@ -143,7 +143,7 @@ func (a adminAPI) bans(w http.ResponseWriter, r *http.Request) error {
 			return apiError(http.StatusBadRequest, "which ban? Write DELETE /robots/bans?robot=<name>, address=<address> or site=<host>, or several of them; or all=true alone")
 		}
 		if len(records) == 0 {
-			return apiError(http.StatusNotFound, "no ban fits that")
+			return apiError(http.StatusNotFound, "no ban matches")
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), liftTime)
 		defer cancel()

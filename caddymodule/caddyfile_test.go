@@ -93,7 +93,7 @@ func TestBadOptionsInJSON(t *testing.T) {
 		`{"refresh":"10ms"}`:                         `refresh 10ms: write a duration from 1s to 24h`,
 		`{"max_size":-1}`:                            `max_size -1: write a size from 1B to 16MiB`,
 		`{"announce":["robots"]}`:                    `announce: "robots" is unknown; write timegate, content_usage, noindex, sitemap or license`,
-		`{"announce":["sitemap","sitemap"]}`:         `announce: "sitemap" stands there twice`,
+		`{"announce":["sitemap","sitemap"]}`:         `announce: "sitemap" is there twice`,
 		`{"sources":[{}]}`:                           `source 1: write exactly one of file, url and text`,
 		`{"sources":[{"url":"/robots.txt"}]}`:        `source 1: url "/robots.txt": write an absolute URL`,
 		`{"sources":[{"file":"{http.vars.x}.txt"}]}`: `source 1: "{http.vars.x}.txt"`,

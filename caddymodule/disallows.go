@@ -157,7 +157,7 @@ func (f *siteFinder) checkAsking(patterns []string) error {
 		}
 		handlers := f.handlersFor(pattern)
 		if len(handlers) == 0 {
-			return fmt.Errorf("no robots directive stands in %s, so there are no rules to go by; write robots there", site)
+			return fmt.Errorf("no robots directive stands in %s, so there are no rules; write robots there", site)
 		}
 		var first *Handler
 		for _, h := range handlers {
@@ -166,7 +166,7 @@ func (f *siteFinder) checkAsking(patterns []string) error {
 			case isOwn && first == nil:
 				first = h
 			case isOwn && !h.readsAs(first):
-				return fmt.Errorf("two robots directives with different rules stand in %s, so it is not plain which are meant; give them the same sources", site)
+				return fmt.Errorf("two robots directives with different rules stand in %s, so it is not clear which to use; give them the same sources", site)
 			}
 		}
 	}

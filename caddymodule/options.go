@@ -177,7 +177,7 @@ func checkKinds(option string, words []string) error {
 		}
 		_, isStanding := standings[strings.ToLower(word)]
 		if isStanding && !strings.EqualFold(word, enforce.Verified.String()) {
-			return fmt.Errorf("%s: %q would give to those who lie or disobey what others do not have; write verified, or a purpose: %s", option, word, listPurposes)
+			return fmt.Errorf("%s: %q is for clients that lie or disobey; write verified, or a purpose: %s", option, word, listPurposes)
 		}
 		if err := misspelt(word); err != nil {
 			return fmt.Errorf("%s: %w", option, err)
@@ -202,7 +202,7 @@ func (h *Handler) checkTogether(s settings) error {
 		return err
 	}
 	if h.Verify == nil && (s.Exempt.Verified || s.Unpaced.Verified) {
-		return errors.New("exempt verified and unpaced verified: nobody is verified, as verify is not there; write verify known")
+		return errors.New("exempt verified and unpaced verified need verify: without it nobody is verified; write verify known")
 	}
 	for _, path := range policies.IdleTrapsOf(h.Sources, h.Trap, s.reading, s.match) {
 		return fmt.Errorf("trap: the rules do not disallow %q to all, so it would catch nobody; "+
@@ -240,7 +240,7 @@ func parseAnnounce(words []string) (all policies.Statements, err error) {
 			return 0, fmt.Errorf("announce: %w", err)
 		}
 		if all&one != 0 {
-			return 0, fmt.Errorf("announce: %q stands there twice; write it once", word)
+			return 0, fmt.Errorf("announce: %q is there twice; write it once", word)
 		}
 		all |= one
 	}

@@ -60,7 +60,7 @@ func (v *Verify) addSigners(texts []string) error {
 func (v *Verify) check(impostors string) error {
 	if v == nil {
 		if impostors != "" {
-			return errors.New("impostors are found by verify, which is not there; remove impostors, or write verify known")
+			return errors.New("impostors needs verify, which finds them; remove impostors, or write verify known")
 		}
 		return nil
 	}

@@ -57,8 +57,8 @@ func TokenAdvice(token string) Advice {
 		return Advice{}
 	case robot != "":
 		return Advice{
-			ControlToken, fmt.Sprintf("%q is a control token: its operator reads it, and no request carries it, so nothing is enforced by it", token),
-			fmt.Sprintf("nothing needs doing; a record for %q would be about what that robot is for, such as search", robot),
+			ControlToken, fmt.Sprintf("%q is a control token: its operator reads it, and no request sends it, so Caddy cannot enforce it", token),
+			fmt.Sprintf("you need not do anything; a record for %q would be about what that robot is for, such as search", robot),
 		}
 	case len(name) <= shortToken && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "":
 		return Advice{
@@ -72,8 +72,8 @@ func TokenAdvice(token string) Advice {
 		}
 	case advice.dressed[name]:
 		return Advice{
-			DressedAsBrowser, fmt.Sprintf("%q stands in the User-Agents of browsers, which no record binds", token),
-			fmt.Sprintf(`write "treat_as_robot %s" in the robots directive if these are to be bound, tests and page checks of your own too`, token),
+			DressedAsBrowser, fmt.Sprintf("%q stands in the User-Agents of browsers, and no record binds a browser", token),
+			fmt.Sprintf(`write "treat_as_robot %s" in the robots directive if the record should bind them, your own tests and page checks too`, token),
 		}
 	}
 	words := strings.FieldsFunc(token, func(r rune) bool { return strings.ContainsRune(" \t&+", r) })

@@ -47,7 +47,7 @@ func ExampleTokenAdvice() {
 		fmt.Printf("%s: %s. %s.\n", advice.Code, advice.What, advice.Instead)
 	}
 	// Output:
-	// control-token: "Google-Extended" is a control token: its operator reads it, and no request carries it, so nothing is enforced by it. nothing needs doing; a record for "Googlebot" would be about what that robot is for, such as search.
+	// control-token: "Google-Extended" is a control token: its operator reads it, and no request sends it, so Caddy cannot enforce it. you need not do anything; a record for "Googlebot" would be about what that robot is for, such as search.
 	// crowd-token: "google" occurs in the User-Agents of many robots, and binds all that no longer token names. write the robot's whole name.
 }
 

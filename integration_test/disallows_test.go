@@ -309,7 +309,7 @@ func TestAConfigWithoutRulesForTheMatcherIsRefused(t *testing.T) {
 		run.Env = c.environment()
 		var out bytes.Buffer
 		run.Stdout, run.Stderr = &out, &out
-		if err := run.Run(); err == nil || !strings.Contains(out.String(), "no robots directive stands in the site of all other hosts, so there are no rules to go by; write robots there") {
+		if err := run.Run(); err == nil || !strings.Contains(out.String(), "no robots directive stands in the site of all other hosts, so there are no rules; write robots there") {
 			t.Errorf("caddy %s: got error %v and %s", arguments[0], err, tail(out.String(), 500))
 		}
 	}

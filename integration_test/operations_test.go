@@ -162,7 +162,7 @@ func TestTheCommandsFindTheAdminEndpoint(t *testing.T) {
 	without := startWith(t, "{\n\tadmin {$ADMIN}\n}\nhttp://:{$PORT} {\n\trespond page\n}\n", nil)
 	for command, want := range map[string]string{
 		"status":     "none: no site of the config that runs has robots",
-		"sites":      "No site of the config that runs has the robots directive.",
+		"sites":      "No site of the running config has the robots directive.",
 		"observe on": "no site of the config that runs has the robots directive, so nobody is refused",
 		"report":     "No robot came.",
 	} {

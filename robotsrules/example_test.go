@@ -56,7 +56,7 @@ Disallow: https://example.org/cgi-bin/
 		fmt.Println(d)
 	}
 	// Output:
-	// line 1: warning: Crawl-delay stands before any User-agent line and binds nobody; write the User-agent line of whom it is meant for above it, or delete it
+	// line 1: warning: Crawl-delay is not below a User-agent line, so it binds nobody; write a User-agent line above it, or delete it
 	// line 3: warning: "Dissallow" is read as "Disallow"; write "Disallow: /tmp/"
 	// line 4: warning: the colon after "Disallow" is missing; it is read as if it stood there; write "Disallow: private/"
 	// line 4: warning: "private/" matches nothing: a path begins with /; write "Disallow: /private/"

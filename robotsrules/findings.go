@@ -61,10 +61,10 @@ var (
 		`write a record of its own for that robot, and "User-agent: *" for all others`)
 	findNoName = define("no-name", Warning, `"{text}" names no robot: no name has a {field} in it`,
 		"write {fix}")
-	findVersion = define("version-in-name", Warning, `"{text}" holds a version: it names only a robot that writes just this one, behind a blank`,
+	findVersion = define("version-in-name", Warning, `"{text}" has a version in it: it names only a robot that sends exactly this`,
 		`write "User-agent: {fix}"`)
-	findNoRecord = define("no-record", Warning, "{field} stands before any User-agent line and binds nobody",
-		"write the User-agent line of whom it is meant for above it, or delete it")
+	findNoRecord = define("no-record", Warning, "{field} is not below a User-agent line, so it binds nobody",
+		"write a User-agent line above it, or delete it")
 	findAfterBlank = define("after-blank", Warning, "the blank line {number} ended the record, so {field} binds nobody",
 		"delete the blank line {number}")
 	findStar = define("star-in-old-dialect", Warning, `"{text}" matches nothing: in {fix} a * is a character like others`,
@@ -87,15 +87,15 @@ var (
 	findQuotedPath = define("quoted-path", Warning, `"{text}" matches nothing that anybody asks for: quotes are characters like others`,
 		`write "{field}: {fix}"`)
 	findExpression = define("expression", Warning, `"{text}" looks like a regular expression; in a path only * (any text) and a final $ (the end) mean something`,
-		"write the path with * for what varies, in as many lines as it takes")
+		"write the path with * for the part that varies, in several lines if needed")
 	findBackslash = define("backslash", Warning, `"{text}" matches nothing that anybody asks for: paths are divided by /`,
 		`write "{field}: {fix}"`)
 	findSiteURL = define("address-of-site", Warning, `"{text}" matches nothing: it is an address, and only paths are compared`,
-		`write "{field}: /" if the whole site is meant, and else "{field}:" and nothing behind it`)
+		`write "{field}: /" if you mean the whole site, or else "{field}:" with nothing after it`)
 	findURL = define("address-as-path", Warning, `"{text}" matches nothing: it is an address, and only paths are compared`,
 		`write "{field}: {fix}"`)
 	findNoPath = define("no-path", Warning, `"{text}" matches nothing: it is no path`,
-		`write "{field}: /" if the whole site is meant, and else "{field}:" and nothing behind it`)
+		`write "{field}: /" if you mean the whole site, or else "{field}:" with nothing after it`)
 	findNoSlash = define("no-slash", Warning, `"{text}" matches nothing: a path begins with /`,
 		`write "{field}: {fix}"`)
 	findNotUTF8 = define("not-utf-8", Warning, `"{text}" is not UTF-8, so it is not the path that browsers and robots ask for`,
@@ -112,7 +112,7 @@ var (
 		`write "Robot-version: {fix}"`)
 	findOldVersion = define("old-version", Warning, `there is no version "{text}"; it is read as 1.0.0`,
 		`write "Robot-version: 1.0.0"`)
-	findOddVersion = define("odd-version", Warning, `the version "{text}" is experimental (its second number is odd), so the record is passed over`,
+	findOddVersion = define("odd-version", Warning, `the version "{text}" is experimental (its second number is odd), so the record is ignored`,
 		`write "Robot-version: 2.0.0"`)
 	findLateVersion = define("late-version", Warning, "Robot-version only counts right after the User-agent lines; it is ignored",
 		"move it up to them")
@@ -145,7 +145,7 @@ var (
 		`write the whole address, such as "TimeGate: https://archive.example/timegate/"`)
 	findManyGates = define("many-timegates", Warning, "the file has {number} TimeGates already; this one is ignored",
 		"write fewer")
-	findLoneGate = define("lone-timegate", Warning, "no Archived line follows the TimeGate, so it stands for nothing",
+	findLoneGate = define("lone-timegate", Warning, "no Archived line follows the TimeGate, so it has no effect",
 		`write "Archived: *", or the hosts it archives, below it`)
 	findLoneArchived = define("lone-archived", Warning, "no TimeGate line stands before the Archived line; it is ignored",
 		`write "TimeGate: " and its address above it`)
@@ -159,9 +159,9 @@ var (
 var (
 	findBigJoin = define("joined-too-long", Warning, "the joined text is {number} bytes long, of which a robot need not read more than 512000",
 		"shorten it")
-	findOpenEnd = define("joined-open-end", Warning, `the part before ends in User-agent lines without a rule; "Disallow:" is written below them, so that the next part's rules do not fall on them`,
+	findOpenEnd = define("joined-open-end", Warning, `the previous part ends with User-agent lines without a rule; "Disallow:" is added below them, so that the next part's rules do not bind these robots`,
 		"write their rules below them")
-	findOrphan = define("joined-orphan", Warning, `"{text}" stands before its part's first User-agent or TimeGate line; it is written as a comment, so that it does not fall on the part before`,
+	findOrphan = define("joined-orphan", Warning, `"{text}" is above the first User-agent or TimeGate line of its part; it becomes a comment, so that it does not belong to the previous part`,
 		`write "User-agent: *" above it, or delete it`)
 	findLeftOut     = define("left-out", Info, `line {number} of {field} is left out: "{text}"`, "")
 	findMoreLeftOut = define("more-left-out", Info, "{number} more lines of {field} are left out", "")

@@ -56,19 +56,19 @@ func TestJoin(t *testing.T) {
 			name:        "a record without rules at the end of a part stays without",
 			parts:       []string{"User-agent: a", "User-agent: b\nDisallow: /b\n"},
 			want:        "# from a\nUser-agent: a\nDisallow:\n\n# from b\nUser-agent: b\nDisallow: /b\n",
-			diagnostics: []string{"line 3: warning: the part before ends in User-agent lines without a rule"},
+			diagnostics: []string{"line 3: warning: the previous part ends with User-agent lines without a rule"},
 		},
 		{
 			name:        "rules at the start of a part do not fall on the part before",
 			parts:       []string{"User-agent: a\nDisallow: /a\n", "Disallow: /b\nCrawl-delay: 5\nContent-Signal: search=no\nSitemap: https://b.example/\n"},
 			want:        "# from a\nUser-agent: a\nDisallow: /a\n\n# from b\n# Disallow: /b\n# Crawl-delay: 5\n# Content-Signal: search=no\nSitemap: https://b.example/\n",
-			diagnostics: []string{"line 6: warning: \"Disallow: /b\" stands before", "line 7: ", "line 8: "},
+			diagnostics: []string{"line 6: warning: \"Disallow: /b\" is above the first", "line 7: ", "line 8: "},
 		},
 		{
 			name:        "Archived at the start of a part does not fall on the part before",
 			parts:       []string{"TimeGate: https://a.example/\nArchived: a.example\n", "Archived: *\nTimeGate: https://b.example/\nArchived: b.example\n"},
 			want:        "# from a\nTimeGate: https://a.example/\nArchived: a.example\n\n# from b\n# Archived: *\nTimeGate: https://b.example/\nArchived: b.example\n",
-			diagnostics: []string{"line 6: warning: \"Archived: *\" stands before"},
+			diagnostics: []string{"line 6: warning: \"Archived: *\" is above the first"},
 		},
 		{
 			name:        "a robot that two parts name",

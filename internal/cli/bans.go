@@ -32,11 +32,11 @@ func bansCommand() *cobra.Command {
 		Use:   "bans [flags]",
 		Short: "Lists who is banned, or caught in a trap, on a running Caddy",
 		Long: `
-Lists the bans in force on a running Caddy, with the line of robots.txt that was
-disobeyed last. Then it lists the clients that count as robots because they
-fetched a trap.
+Lists the bans in force on a running Caddy, each with the line of robots.txt
+that was broken last. Then it lists the clients that count as robots because
+they fetched a trap.
 
-Exit status: 0 it was done, 2 it could not be.`,
+Exit status: 0 done, 2 it could not be done.`,
 		Args: noArguments,
 	}, func([]string) error {
 		bans, err := get[[]ban](&c, http.MethodGet, bansPath, nil)
@@ -91,11 +91,11 @@ func liftCommand() *cobra.Command {
 		Use:   "lift [flags]",
 		Short: "Lifts bans on a running Caddy",
 		Long: `
-Lifts the bans that match all flags given, on a running Caddy and, with the
-option share, on its fleet. With --client alone, the clients at that address
-that were caught in a trap are released, too.
+Lifts the bans that match all flags, on a running Caddy and, with the option
+share, on its fleet. --client without other flags also releases the clients at
+that address that were caught in a trap.
 
-Exit status: 0 at least one was lifted, 1 none fits, 2 it could not be done.`,
+Exit status: 0 at least one was lifted, 1 none matches, 2 it could not be done.`,
 		Example: `  caddy robots lift --site example.com
   caddy robots lift --robot GPTBot --client 203.0.113.7`,
 		Args: noArguments,
@@ -132,7 +132,7 @@ Exit status: 0 at least one was lifted, 1 none fits, 2 it could not be done.`,
 			}
 		}
 		if len(lifted) == 0 && !isReleased {
-			c.cmd.PrintErrf("%s: no ban fits that%s%s; caddy robots bans lists them\n", c.cmd.CommandPath(),
+			c.cmd.PrintErrf("%s: no ban matches%s%s; caddy robots bans lists them\n", c.cmd.CommandPath(),
 				c.meant(robot, bansPath, "robot"), c.meant(site, bansPath, "site"))
 			return errFound
 		}

@@ -30,16 +30,16 @@ func testCommand() *cobra.Command {
 		Use:   "test [flags] <cases.jsonl|->",
 		Short: "Runs a file of cases against your robots.txt",
 		Long: `
-Reads cases, one JSON object in a line:
+Reads cases, one JSON object on each line:
 
   {"robots_txt_file": "robots.txt", "name": "no training",
    "user_agent": "GPTBot", "url": "/", "expect": "disallowed"}
   {"user_agent": "Googlebot", "url": "/", "expect": "allowed"}
 
-(each in one line) and says which of them fail, and the line of robots.txt that
-decided. The rules stand in robots_txt, as text, or in robots_txt_file, a path
-from where the file of cases is; a case that has neither has those of the case
-before. The user_agent is read as by check.
+(each on one line). It prints the cases that fail, and the line of robots.txt
+that decided. The rules are the text in robots_txt, or the file in
+robots_txt_file, a path relative to the file of cases. A case with neither uses
+the rules of the case before. user_agent has the same forms as for check.
 
 Exit status: 0 all pass, 1 at least one fails, 2 it could not be run.`,
 		Example: `  caddy robots test cases.jsonl

@@ -17,12 +17,12 @@ func catalogueCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "catalogue [flags] [<name|purpose>...]",
-		Short: "Says who runs a robot, what for, and how it is verified",
+		Short: "Says who runs a robot, for what purpose, and how it is verified",
 		Long: `
-Prints what this build knows of robots: who runs each, what for, whether its
-operator says that it reads Crawl-delay, and how "verify known" tells it from
-those who take its name. A name is a product token, in any case of letters, and
-is told in full; a purpose stands for all robots that have it.
+Prints what this build knows about robots: who runs each, for what purpose,
+whether it reads Crawl-delay according to its operator, and how "verify known"
+finds impostors. A name is a product token, in capitals or small letters, and
+prints all facts; a purpose prints a table of its robots.
 
 Purposes: search, ai-training, ai-search, ai-user, archive, seo, ads, preview,
 feed, monitor, service, research, security.
@@ -43,7 +43,7 @@ run.`,
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each robot")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each robot, one on each line")
 	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
 		found, byName, err := chosen(cmd, args)
 		switch {

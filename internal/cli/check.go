@@ -19,15 +19,15 @@ func checkCommand() *cobra.Command {
 		Use:   "check --user-agent <name> [flags] <url>...",
 		Short: "Says whether a robot may fetch some URLs",
 		Long: `
-Says for each URL, or path, whether the robot may fetch it, and which line of
-robots.txt says so.
+Says for each URL or path whether the robot may fetch it, and which line of
+robots.txt decides.
 
-A User-Agent without blank and slash is taken for the name of a robot. Anything
-else is a header, and judged as the robots directive would: a person's browser
-is allowed everything. An empty one is a client that sends none.
+A User-Agent without blank and slash is the name of a robot. Anything else is a
+header, and is judged as the robots directive would judge it: a person's browser
+may fetch everything. An empty one is a client that sends no User-Agent.
 
-Without --robots-txt the rules are those of the site that the first URL is on
-or, if that is a path, the file robots.txt in the current folder.
+Without --robots-txt, the rules are those of the first URL's site. If that is a
+path, they are the file robots.txt in the current folder.
 
 Exit status: 0 all are allowed, 1 at least one is disallowed, 2 it could not be
 run.`,
@@ -37,7 +37,7 @@ run.`,
 		Args: arguments(1, 0, "URL"),
 	}
 	q.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object in a line for each URL")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each URL, one on each line")
 	return runs(cmd, func(cmd *cobra.Command, out *bufio.Writer, args []string) error {
 		rules, err := q.read(cmd, args[0])
 		if err != nil {

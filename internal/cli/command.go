@@ -21,15 +21,15 @@ import (
 func Command() caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots",
-		Short: "Tries a robots.txt, and looks after a Caddy that enforces one",
+		Short: "Tries a robots.txt, and asks or changes a running Caddy",
 		Long: `
 Some commands need no server. check, test and replay say what the robots
 directive would do: for some URLs, for a file of cases, for an access log. lint
-says what is wrong with a robots.txt. explain says why a request is or is not
-allowed. catalogue says what is known about a robot. They use the same code as
+finds what is wrong with a robots.txt. explain says why a request is or is not
+allowed. catalogue prints what is known about a robot. They use the same code as
 the server.
 
-The others ask a running Caddy at its admin endpoint. status says how it is,
+The others ask a running Caddy at its admin endpoint. status reports its state,
 sites which rules hold, bans who is banned, report what robots did. lift ends
 bans, refresh loads robots.txt again, and observe switches refusals off and on.
 `,

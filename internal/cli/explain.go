@@ -21,10 +21,11 @@ func explainCommand() *cobra.Command {
 		Use:   "explain --user-agent <name> [flags] <url>",
 		Short: "Explains a decision step by step",
 		Long: `
-Says in plain sentences who a User-Agent is, which records of robots.txt name it
-and which one binds it, which of its rules match the URL, and which one decides.
+Says in plain sentences which client a User-Agent is, which records of
+robots.txt name it and which one binds it, which of its rules match the URL, and
+which one decides.
 
-The User-Agent is read, and the rules are found, as by check.
+It reads the User-Agent and finds the rules as check does.
 
 Exit status: 0 it is allowed, 1 it is disallowed, 2 it could not be run.`,
 		Example: `  caddy robots explain --user-agent GPTBot https://example.com/private/

@@ -21,7 +21,7 @@ var formats = []string{"text", "json", "github"}
 
 // addFlags adds the flags of a command that prints a line for each of something.
 func (f *format) addFlags(cmd *cobra.Command, each string) {
-	cmd.Flags().StringVar(&f.name, "format", formats[0], "text, json (an object in a line for "+each+") or\ngithub (annotations of a pull request)")
+	cmd.Flags().StringVar(&f.name, "format", formats[0], "text, json (one line for "+each+") or\ngithub (annotations of a pull request)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "the same as --format json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -216,7 +216,7 @@ func differences(text string, rd *reader) []robotsrules.Diagnostic {
 		}
 		list = append(list, robotsrules.Diagnostic{
 			Code: codeDifference, Line: f.Line,
-			Message: fmt.Sprintf("robots that follow another standard decide otherwise: for %q, %s is allowed by %s and disallowed by %s",
+			Message: fmt.Sprintf("robots that follow another standard decide differently: for %q, %s is allowed by %s and disallowed by %s",
 				f.Token, f.Example, strings.Join(by[robotsrules.Allowed], " and "), strings.Join(by[robotsrules.Disallowed], " and ")),
 		})
 	}

@@ -47,7 +47,7 @@ func (rd *reader) addFlags(cmd *cobra.Command) {
 
 // addPlaceFlag adds the flag that says where the rules are.
 func addPlaceFlag(cmd *cobra.Command, place *string) {
-	cmd.Flags().StringVar(place, "robots-txt", "", "where the rules are: a `file`, URL, or - for stdin")
+	cmd.Flags().StringVar(place, "robots-txt", "", "the rules: a `file`, URL, or - for stdin")
 }
 
 // prepare takes in what the flags say, or returns an error for a word that is unknown.

@@ -37,8 +37,8 @@ const adminTime = 45 * time.Second
 func asking(c *running, cmd *cobra.Command, f func(args []string) error) *cobra.Command {
 	c.cmd, c.patience = cmd, adminTime
 	flags := cmd.Flags()
-	flags.StringVar(&c.address, "address", "", "where Caddy's admin endpoint is, if not at its\ndefault address: host:port or unix//a/path")
-	flags.StringVar(&c.config, "config", "", "the `file` of the config, which says where it is")
+	flags.StringVar(&c.address, "address", "", "the address of Caddy's admin endpoint, if not the\ndefault one: host:port or unix//a/path")
+	flags.StringVar(&c.config, "config", "", "the `file` of the config that has this address")
 	flags.StringVar(&c.adapter, "adapter", "", "the `name` of the adapter of that file")
 	flags.BoolVar(&c.asJSON, "json", false, "print what Caddy answers, as JSON")
 	return runs(cmd, func(_ *cobra.Command, out *bufio.Writer, args []string) error {
@@ -68,7 +68,7 @@ func isUnknown(err error) bool {
 func (c *running) ask(method, path string, query url.Values) ([]byte, error) {
 	address, err := caddycmd.DetermineAdminAPIAddress(c.address, nil, c.config, c.adapter)
 	if err != nil {
-		return nil, fmt.Errorf("--config %s does not say where the admin endpoint is: %w", c.config, err)
+		return nil, fmt.Errorf("--config %s does not name the admin endpoint: %w", c.config, err)
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -112,7 +112,7 @@ func failure(address, text string) error {
 }
 
 func notOurs(address string) error {
-	return fmt.Errorf("what answers at %s is no Caddy with this module, or one of another version; "+
+	return fmt.Errorf("the server at %s is not a Caddy with this module, or it has another version; "+
 		"write the --address of the right one, or ask it: caddy list-modules | grep robots", address)
 }
 

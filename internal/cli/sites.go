@@ -22,11 +22,11 @@ func sitesCommand() *cobra.Command {
 	var c running
 	return asking(&c, &cobra.Command{
 		Use:   "sites [flags] [<host>]",
-		Short: "Lists the sites of a running Caddy, and whose rules hold",
+		Short: "Lists the sites of a running Caddy, and which rules hold",
 		Long: `
 Lists the hosts whose robots.txt a running Caddy enforces: whether it could be
 loaded, how many rules there are, when it was loaded last, and what is wrong.
-Of one host it says all, with the lines that do not mean what they seem to.
+For one host it also prints the lines that do not mean what they seem to mean.
 
 Exit status: 0 all could be loaded, 1 at least one could not or the host is not
 known, 2 it could not be run.`,
@@ -45,7 +45,7 @@ known, 2 it could not be run.`,
 		case len(all) > 0:
 			return c.printSites(all)
 		}
-		fmt.Fprintln(c.out, "No site of the config that runs has the robots directive.")
+		fmt.Fprintln(c.out, "No site of the running config has the robots directive.")
 		return nil
 	})
 }
@@ -113,10 +113,10 @@ func refreshCommand() *cobra.Command {
 	var c running
 	return asking(&c, &cobra.Command{
 		Use:   "refresh [flags] [<host>]",
-		Short: "Has a running Caddy load robots.txt again",
+		Short: "Makes a running Caddy load robots.txt again",
 		Long: `
-Has a running Caddy load robots.txt again at once, of all sites or of one, and
-says what it found. A load that fails takes no rules away.
+Makes a running Caddy load robots.txt again at once, for all sites or for one,
+and prints what it found. A load that fails never removes rules.
 
 Exit status: 0 all could be loaded, 1 at least one could not or the host is not
 known, 2 it could not be run.`,
@@ -137,7 +137,7 @@ known, 2 it could not be run.`,
 		case err != nil:
 			return err
 		case len(all) == 0:
-			fmt.Fprintln(c.out, "No host is known yet: none that the config names, and nobody has asked for another.")
+			fmt.Fprintln(c.out, "No host is known yet: the config names none, and no client has asked for one.")
 			return nil
 		}
 		rows := [][]string{{"HOST", "RULES", "FOUND"}}

@@ -16,13 +16,13 @@ func statusCommand() *cobra.Command {
 	var c running
 	return asking(&c, &cobra.Command{
 		Use:   "status [flags]",
-		Short: "Says how a running Caddy is",
+		Short: "Reports the state of a running Caddy",
 		Long: `
-Says how a running Caddy is: whether observe was switched on, how many sites
-could be loaded, who is banned or caught in a trap, and whether the shared store
-answers. It asks only that Caddy.
+Reports the state of a running Caddy: whether observe was switched on, how many
+sites could be loaded, how many clients are banned or caught in a trap, and
+whether the shared store answers. It asks only this Caddy.
 
-Exit status: 0 all is well, 1 a robots.txt could not be loaded, the shared store
+Exit status: 0 no fault, 1 a robots.txt could not be loaded, the shared store
 does not answer, or no site has the robots directive; 2 it could not be run.`,
 		Args: noArguments,
 	}, func([]string) error { return c.printState(http.MethodGet, "/robots/status", nil) })
@@ -34,17 +34,17 @@ func observeCommand() *cobra.Command {
 	words := []string{"on", "off"}
 	return asking(&c, &cobra.Command{
 		Use:   "observe [flags] on|off",
-		Short: "Switches for a running Caddy whether anybody is refused",
+		Short: "Switches the refusals of a running Caddy off or on",
 		Long: `
 With on, a running Caddy refuses nobody on any site from the next request on,
 and notes everything, as the option observe does. It lasts until off, until
-another config is loaded, or until Caddy ends. The log says so, and the metric
-caddy_robots_observing is 1 as long.
+another config is loaded, or until Caddy ends. The log says so, and until then
+the metric caddy_robots_observing is 1.
 
-With off, the sites refuse again as the config says. Nothing that was observed
-meanwhile counts against anybody.
+With off, the sites refuse again as the config says. Requests in between do not
+count against a robot.
 
-Exit status: 0 it is switched, 2 it could not be.`,
+Exit status: 0 done, 2 it could not be done.`,
 		Args:      arguments(1, 1, "word (on or off)"),
 		ValidArgs: words,
 	}, func(args []string) error {

@@ -119,7 +119,7 @@ func saysNothing(status int) bool {
 }
 
 // errPage is the error for a page in the place of a robots.txt.
-var errPage = errors.New("an HTML page came, which is no robots.txt; serve a text file there, or answer 404")
+var errPage = errors.New("the answer is an HTML page, not a robots.txt; serve a text file there, or answer 404")
 
 // lifetime is how long an answer says it stays fresh: Cache-Control's max-age, else Expires (the
 // 1996 draft, section 3.4; RFC 9309, section 2.4). Zero when it does not say.

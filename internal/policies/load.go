@@ -145,9 +145,9 @@ func (l *Loader) loadSource(ctx context.Context, s *Site, src Source, last *Docu
 		}
 		last = &doc
 	case !last.isKnown():
-		err = fmt.Errorf("%s: %w; nothing of it is known", src, err)
+		err = fmt.Errorf("%s: %w; it was never loaded", src, err)
 	default:
-		err = fmt.Errorf("%s: %w; what it has answered since %s holds", src, err, last.Since.UTC().Format(time.RFC3339))
+		err = fmt.Errorf("%s: %w; its text, in force since %s, holds", src, err, last.Since.UTC().Format(time.RFC3339))
 	}
 	if last.isKnown() && l.life.Err() == nil {
 		l.cache.hosts.keep(s.record, l.documentKey(src, s.host), last)

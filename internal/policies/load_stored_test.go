@@ -73,7 +73,7 @@ func TestAURLThatIsAwayAfterARestartHoldsAsStored(t *testing.T) {
 	after.expect(t, "after a restart, with the list away", true)
 	after.logged(t, couldNot, 1)
 	told := after.log.FilterMessage(couldNot).All()[0].ContextMap()["error"].(string)
-	if want := "what it has answered since 2026-11-01T12:00:00Z holds"; !strings.Contains(told, want) {
+	if want := "its text, in force since 2026-11-01T12:00:00Z, holds"; !strings.Contains(told, want) {
 		t.Errorf("log: got %q, want it to say %q", told, want)
 	}
 }

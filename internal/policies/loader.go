@@ -284,7 +284,7 @@ func (l *Loader) States() (states []State) {
 }
 
 // ErrUnknownHost is the error for a host that no robot has asked for yet.
-var ErrUnknownHost = errors.New("no robots.txt of this host is loaded; it is with the first request of a robot")
+var ErrUnknownHost = errors.New("no robots.txt of this host is loaded; the first request of a robot loads it")
 
 // Refresh loads the rules of a host, after the load that is under way, and returns when that has
 // ended, or ctx has. What the sources answer from now on is in force then.

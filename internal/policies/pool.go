@@ -17,7 +17,7 @@ const (
 )
 
 // errCrowded is the error of a load that was given up for others.
-var errCrowded = errors.New("it is slow, and as many slow loads as may be are under way")
+var errCrowded = errors.New("it is slow, and too many other slow loads are running")
 
 // pool bounds how many loads run at once. One that takes long gives its place to the next, so that
 // a server that hangs holds up only its own host. It is safe for concurrent use.

@@ -85,11 +85,11 @@ func checkBreadth(p netip.Prefix) error {
 		shortest, family = shortestIPv4, "IPv4"
 	}
 	if p.Bits() < shortest {
-		return fmt.Errorf("%s is too broad to tell a robot by: the shortest %s range is a /%d, so write those that the robot really uses",
+		return fmt.Errorf("%s is too broad to identify a robot: the shortest %s range is a /%d, so write those that the robot really uses",
 			p, family, shortest)
 	}
 	if p.Contains(allIPv4.Addr()) {
-		return fmt.Errorf("%s is too broad to tell a robot by: it holds all of IPv4, mapped into IPv6", p)
+		return fmt.Errorf("%s is too broad to identify a robot: it holds all of IPv4, mapped into IPv6", p)
 	}
 	return nil
 }
