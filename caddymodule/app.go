@@ -37,8 +37,8 @@ func init() {
 // App is what all `robots` handlers of a config have in common, such as where a fleet counts together.
 // It needs no configuration; without any, each Caddy counts for itself.
 //
-// It also holds what outlives a config reload: who came at what pace, who is banned, which
-// User-Agents were read, and the last good robots.txt of each source.
+// It also holds what survives a config reload: paces, bans, known User-Agents, and the last good
+// robots.txt of each source.
 type App struct {
 	// The Redis or Valkey in which a fleet of Caddys shares paces, bans and the report.
 	// Default: none, each Caddy counts for itself.
@@ -48,8 +48,8 @@ type App struct {
 	// Default: the system's.
 	Resolver string `json:"resolver,omitempty"`
 
-	// How many bytes the texts, the compiled rules and the hosts may take that clients ask
-	// for. Hosts that the config names are always held. Default: 128 MiB.
+	// How many bytes of memory the hosts that clients ask for may take, with their texts and
+	// compiled rules. Hosts that the config names are always held. Default: 128 MiB.
 	HostsMemory int64 `json:"hosts_memory,omitempty"`
 
 	crawlers   *crawler.Cache
@@ -152,8 +152,8 @@ func (a *App) Start() error { return nil }
 // Stop implements caddy.App.
 func (a *App) Stop() error { return nil }
 
-// Cleanup releases what outlives this config. It also runs after a Provision that did not end
-// well.
+// Cleanup releases what this config shares with the next one. It also runs after a Provision that
+// failed.
 func (a *App) Cleanup() error {
 	for _, leave := range slices.Backward(a.leave) {
 		leave()
@@ -276,14 +276,14 @@ func (s *started) next() []func() {
 	return waiting
 }
 
-// Share is where a fleet of Caddys counts together. While it is slow or gone, each Caddy goes
-// on with what it knows itself; no request waits longer than the timeout or fails for it.
+// Share is the store in which a fleet of Caddys counts together. If it is slow or gone, each Caddy
+// goes on with what it knows itself. No request waits longer than the timeout, and none fails.
 type Share struct {
-	// The Redis or Valkey, as a URL: redis://, rediss:// (TLS) or unix://, with user,
-	// password and database where there are any, and with further nodes of a cluster as
-	// `addr` in its query; or Sentinels, as redis+sentinel://host1:26379,host2:26379/mymaster.
-	// With TLS, `ca_file` in the query names authorities to trust. Placeholders such as
-	// {env.REDIS_URL} are replaced. Required, no default.
+	// The URL of the Redis or Valkey: redis://, rediss:// (TLS) or unix://, with user, password and
+	// database if there are any, and with other nodes of a cluster as `addr` in its query; or of
+	// Sentinels, as redis+sentinel://host1:26379,host2:26379/mymaster. With TLS, `ca_file` in the
+	// query names authorities to trust. Placeholders such as {env.REDIS_URL} are replaced.
+	// Required, no default.
 	URL string `json:"url"`
 
 	// How long a request waits for an answer, from 1ms to 10s. Default: 50ms.

@@ -23,18 +23,16 @@ func init() {
 	caddy.RegisterModule(new(MatchDisallows))
 }
 
-// MatchDisallows matches requests for what robots.txt disallows to a robot, whoever asks.
-// People's browsers match too. So robots.txt says which pages are led to a challenge, a limit or a
-// login, also for robots that call themselves browsers.
+// MatchDisallows matches requests of any client for pages that robots.txt disallows to a robot.
+// People's browsers match too. With it, these pages get a challenge, a limit or a login, also for
+// robots that call themselves browsers.
 //
-// It goes by the rules of the `robots` handler of the same site, which has to be there, and by the
-// request as it came, before any rewrite. It waits for nothing: while no rules are loaded it matches
-// nothing. Nor does it match `/robots.txt`, the answer to an ACME challenge, or what Caddy asks
-// itself for.
+// It uses the rules of the `robots` handler of the same site, which must be there, and the request
+// before any rewrite. It never waits: while no rules are loaded it matches nothing. It does not
+// match `/robots.txt`, the answer to an ACME challenge, or requests of Caddy itself.
 type MatchDisallows struct {
-	// The name of the robot, as a User-agent line of robots.txt would have it. It need not be one
-	// that exists: a record of its own can name the pages that are meant. Default: `*`, what is
-	// disallowed to robots that no record names.
+	// The name of the robot, as in a User-agent line of robots.txt. The robot need not exist: a
+	// separate record can list the pages. Default: `*`, the rules for robots that no record names.
 	Robot string `json:"robot,omitempty"`
 
 	app   *App
@@ -103,7 +101,7 @@ func (m *MatchDisallows) check() error {
 	return nil
 }
 
-// Provision looks whether a robots handler stands in the site.
+// Provision checks that the site has a robots handler.
 func (m *MatchDisallows) Provision(ctx caddy.Context) error {
 	if err := m.check(); err != nil {
 		return err
@@ -179,7 +177,7 @@ func (h *Handler) readsAs(other *Handler) bool {
 		strings.EqualFold(h.Dialect, other.Dialect) && strings.EqualFold(h.Match, other.Match)
 }
 
-// Match reports whether robots.txt disallows to the robot what r asks for.
+// Match reports whether robots.txt disallows the page of r to the robot.
 func (m *MatchDisallows) Match(r *http.Request) bool {
 	sites := m.sites.Load()
 	if sites == nil {

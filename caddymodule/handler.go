@@ -26,8 +26,8 @@ func init() {
 // A robot that comes outside its hours gets 429 too. People's browsers pass, and so does every
 // app, library or service that no record of the file names. /robots.txt itself is always served.
 //
-// Without any option it takes the rules from what `GET /robots.txt` answers on the same
-// host through this same server. In a Caddyfile:
+// Without options, the rules are what this same server answers to `GET /robots.txt` on the same
+// host. In a Caddyfile:
 //
 //	example.com {
 //		root * /srv/example
@@ -47,11 +47,11 @@ func init() {
 //		"verify": {"known": true}
 //	}
 //
-// Put it before every handler that answers or rewrites requests; the Caddyfile does so by itself.
+// Put it before every handler that answers or rewrites requests; a Caddyfile does this by itself.
 //
-// A refusal goes through Caddy's error handling, so `handle_errors` can answer it; where
-// the site has no error routes that match, a short text explains which robot it was taken
-// for, which line of robots.txt decided and when to come back.
+// A refusal goes through Caddy's error handling, so `handle_errors` can answer it. If no error
+// route matches, a short text names the robot, the line of robots.txt that decided, and the time to
+// come back.
 //
 // These placeholders are set on requests that were refused, would have been refused
 // (where the option says observe), or were exempt:
@@ -59,125 +59,123 @@ func init() {
 // Placeholder | Description
 // ------------|---------------
 // `{http.robots.verdict}` | `disallowed`, `too_fast`, `off_hours`, `banned`, `impostor` or `exempt`
-// `{http.robots.outcome}` | `refused`; `observed`, served although it was against the rules; or `passed`
+// `{http.robots.outcome}` | `refused`; `observed`: served although it was against the rules; or `passed`
 // `{http.robots.robot}` | The robot's name, as in its User-Agent
 // `{http.robots.class}` | `robot`, `service`, `app`, `unstated` (no User-Agent) or `browser`
-// `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty for one that claims nothing which can be checked
+// `{http.robots.verified}` | `verified`, `unverified` or `impostor`; empty if there is no claim that can be checked
 // `{http.robots.record}` | The value of the User-agent line of the record that binds it
-// `{http.robots.rule}` | The line of robots.txt that decided, as written; of a ban, the last that was disobeyed
+// `{http.robots.rule}` | The line of robots.txt that decided, as written; for a ban, the line that was broken last
 // `{http.robots.line}` | The number of that line
 // `{http.robots.retry_after}` | Seconds until a request would pass, for 429 and for a ban
 type Handler struct {
-	// Where the rules come from, joined in this order, each under a comment that says where
-	// it is from. Default: what this server answers to `GET /robots.txt` on the host of the
-	// request.
+	// The sources of the rules. They are joined in this order, each under a comment with its
+	// source. Default: what this server answers to `GET /robots.txt` on the host of the request.
 	Sources []policies.Source `json:"sources,omitempty"`
 
-	// Answer /robots.txt with the very text that is enforced, also when it is empty. Needs
-	// sources. Default: false, /robots.txt is served by whatever else serves the site.
+	// Answer /robots.txt with the same text that is enforced, also when it is empty. Needs sources.
+	// Default: false, the site's other handlers serve /robots.txt.
 	Serve bool `json:"serve,omitempty"`
 
-	// How often the sources are looked at again, in the background. Cache-Control and
-	// Expires of a robots.txt can lengthen it, up to 24 hours. Default: 1m.
+	// How often the sources are loaded again, in the background. Cache-Control and Expires of a
+	// robots.txt can make this longer, up to 24 hours. Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// What holds while no rules could be loaded yet (robots.txt answers 5xx, times out,
-	// is cut short or cannot be read, and never did better): `allow` or `deny`. Once
-	// rules were loaded, a failure never unloads them. Default: allow.
+	// What holds before the first good load, if robots.txt answers 5xx, times out, is cut short or
+	// cannot be read: `allow` or `deny`. After that, a failed load never removes rules. Default:
+	// allow.
 	Unreachable string `json:"unreachable,omitempty"`
 
-	// How many bytes of each source are read; the cut is at the last whole line.
-	// Default: 512000 (500 KiB, as RFC 9309 asks).
+	// How many bytes of each source are read; a longer text is cut at the last whole line. Default:
+	// 512000 (500 KiB, as RFC 9309 asks).
 	MaxSize int64 `json:"max_size,omitempty"`
 
 	// Which standard reads the file: `rfc9309`, `draft1996` or `norobots1994`.
 	// Default: rfc9309.
 	Dialect string `json:"dialect,omitempty"`
 
-	// How a record's User-agent value finds its robot: `substring`, it occurs in the
-	// User-Agent header, in any case of letters; `token`, it equals a product token of
-	// the header. Default: substring.
+	// How a record's User-agent value finds its robot: `substring`, the value is a part of what the
+	// robot says of itself, in capitals or small letters; `token`, it equals a product token of the
+	// robot. Default: substring.
 	Match string `json:"match,omitempty"`
 
-	// Whom the `*` record binds: `robots`, those that say they are one and clients
-	// without a User-Agent; `clients`, services, HTTP libraries and apps too; `everyone`, browsers
-	// too; `nobody`. Default: robots.
+	// Which clients the `*` record binds: `robots`, clients that say that they are robots and
+	// clients without a User-Agent; `clients`, services, HTTP libraries and apps too; `everyone`,
+	// browsers too; `nobody`. Default: robots.
 	Unnamed string `json:"unnamed,omitempty"`
 
-	// Who is left alone: addresses and CIDR ranges, `private_ranges`, robots that `verify` has
-	// proved to be who they say (`verified`) or that have a purpose (see the matcher `crawler`; in
-	// small letters), or any other text, which is looked for in the User-Agent header, in any case of
-	// letters. Of a robot that `verify` can check only the verified one has a purpose.
-	// Default: nobody.
+	// Clients that are never judged: addresses and CIDR ranges, `private_ranges`, robots that
+	// `verify` has proved to be who they say (`verified`) or that have a purpose (in small letters;
+	// see the matcher `crawler`), or any other text, which is looked for in the User-Agent header,
+	// in capitals or small letters. If `verify` can check a robot, the purpose exempts it only when
+	// it is verified. Default: nobody.
 	Exempt []string `json:"exempt,omitempty"`
 
-	// Texts of User-Agents, in any case of letters, that are robots' although they do not
-	// say so in a way that is known. Default: none.
+	// Texts in the User-Agents of robots that do not say that they are robots, in capitals or small
+	// letters. Default: none.
 	TreatAsRobot []string `json:"treat_as_robot,omitempty"`
 
-	// Paths to which no link leads people and that the `*` record of robots.txt disallows;
-	// one that ends in a slash stands for all below it. A client that calls itself a browser,
-	// or nothing, and fetches one counts as a robot from then on: bound by the `*` record,
-	// never banned, and not held to default_pace. A request that a person or another site may
-	// be behind does not count: a click, a link that was sent, a part of a page, a page
-	// fetched ahead. A path that robots.txt does not disallow to all catches nobody, and the
+	// Paths to which no link leads people and that the `*` record of robots.txt disallows. A path
+	// that ends in a slash includes everything below it. A client that calls itself a browser, or
+	// sends no User-Agent, and fetches such a path counts as a robot from then on: the `*` record
+	// binds it, it is never banned, and default_pace does not hold for it. Requests that a person
+	// or another site may cause do not count: a click, a link in a message, a part of a page, a
+	// page fetched ahead. A path that robots.txt does not disallow to all catches nobody, and the
 	// log says so when the rules are loaded. Default: none.
 	Trap []string `json:"trap,omitempty"`
 
-	// How long a client that fetched one counts as a robot: the same address with the same
+	// How long a client that fetched a trap counts as a robot: the same address with the same
 	// User-Agent. Default: 24h.
 	TrapFor caddy.Duration `json:"trap_for,omitempty"`
 
-	// How robots prove that they are who they say. Default: nobody is asked.
+	// How robots prove that they are who they say. Default: they are not checked.
 	Verify *Verify `json:"verify,omitempty"`
 
-	// What is done with a client that claims to be a robot it is not: `unnamed`, it is
-	// judged as a robot that no record names; `refuse` (403); or `observe`, noted and judged
-	// as who it says it is. Default: unnamed.
+	// What happens to a client that claims to be a robot and is not: `unnamed`, it is judged as a
+	// robot that no record names; `refuse` (403); or `observe`, it is noted and judged as the robot
+	// that it claims to be. Default: unnamed.
 	Impostors string `json:"impostors,omitempty"`
 
-	// What is done with a robot that asks for a disallowed path: `refuse` (403), `observe`
-	// (noted in the log, served) or `pace` (served at the rate of disallowed_pace, beyond
-	// it 429 with Retry-After). Default: refuse.
+	// What happens when a robot asks for a disallowed path: `refuse` (403), `observe` (noted in the
+	// log, and served) or `pace` (served at the rate of disallowed_pace, beyond it 429 with
+	// Retry-After). Default: refuse.
 	Disallowed string `json:"disallowed,omitempty"`
 
 	// The rate for `"disallowed": "pace"`, as Request-rate states it: `1/1m`, one document a
-	// minute. Where the robot's record states a slower pace, that holds.
-	// Required there, and an error elsewhere. Default: none.
+	// minute. If the robot's record states a slower pace, that pace holds. Required there, and an
+	// error elsewhere. Default: none.
 	DisallowedPace string `json:"disallowed_pace,omitempty"`
 
-	// What is done with a robot that comes faster than Crawl-delay, Request-rate or
-	// default_pace allow: `refuse` (429 with Retry-After), `observe`, or `wait` (the request
-	// is held until its time if that is within max_wait, else refused). Default: refuse.
+	// What happens when a robot comes faster than Crawl-delay, Request-rate or default_pace allow:
+	// `refuse` (429 with Retry-After), `observe`, or `wait` (the request is held until its time if
+	// that is within max_wait; otherwise it is refused). Default: refuse.
 	TooFast string `json:"too_fast,omitempty"`
 
 	// How long a request is held at the most with `"too_fast": "wait"`, up to 5m. Required
 	// there, and an error elsewhere. Default: none.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
-	// Robots that are held to the paths and hours of their record and to no pace, as their
-	// operators say that they read none: product tokens (`Googlebot` is Googlebot-Image too),
-	// purposes, which stand for all robots of the catalogue that have them (see the matcher
-	// `crawler`), or `verified`, all that `verify` has proved to be who they say. Of a robot that
-	// `verify` can check only the verified one counts; any other name can be claimed by anyone.
-	// Default: nobody.
+	// Robots for which the paths and hours of their record hold, but no pace, since they do not
+	// read it: product tokens (`Googlebot` includes Googlebot-Image), purposes, which mean all
+	// robots of the catalogue that have them (see the matcher `crawler`), or `verified`, all that
+	// `verify` has proved to be who they say. If `verify` can check a robot, it must be verified;
+	// any client can take one of the other names. Default: nobody.
 	Unpaced []string `json:"unpaced,omitempty"`
 
-	// The pace of robots whose record states none, or that are bound by no record, as
-	// Request-rate states it: `1/5s`. Default: none.
+	// The pace of robots whose record states none, or that no record binds, as Request-rate states
+	// it: `1/5s`. Default: none.
 	DefaultPace string `json:"default_pace,omitempty"`
 
-	// What is done with a robot that comes outside the Visit-time of its record:
-	// `refuse` (429, Retry-After until the window opens) or `observe`. Default: refuse.
+	// What happens when a robot comes outside the Visit-time of its record: `refuse` (429,
+	// Retry-After until the window opens) or `observe`. Default: refuse.
 	OffHours string `json:"off_hours,omitempty"`
 
-	// After a change of robots.txt, how long a robot that has not fetched the new one may still
-	// do what the one before allowed: its paths, its pace and its hours. Up to 30d. Default: 0.
+	// After a change of robots.txt, how long a robot that has not fetched the new text may still do
+	// what the previous text allowed: its paths, its pace and its hours. Up to 30d. Default: 0.
 	Grace caddy.Duration `json:"grace,omitempty"`
 
-	// When a robot that disobeys again and again is refused altogether, but for
-	// /robots.txt. A robot that is verified answers for all its requests; any other one
-	// together with its address. Default: never.
+	// When a robot that disobeys again and again is banned: everything but /robots.txt is refused.
+	// A verified robot is banned at all its addresses, any other one at its address only. Default:
+	// never.
 	Ban *Ban `json:"ban,omitempty"`
 
 	// What counts as one client, for traps, bans and the paces of clients without a name.
@@ -192,9 +190,9 @@ type Handler struct {
 	// Default: false, only the "?" before them is kept.
 	WholeQueries bool `json:"whole_queries,omitempty"`
 
-	// Which statements of robots.txt are repeated as response headers, to everyone:
-	// `timegate`, `content_usage`, `noindex`, `sitemap`, `license`. Headers that the site
-	// sets itself stay as they are. Default: none.
+	// Statements of robots.txt that are repeated as response headers, for every client: `timegate`,
+	// `content_usage`, `noindex`, `sitemap`, `license`. Headers that the site itself sets stay as
+	// they are. Default: none.
 	Announce []string `json:"announce,omitempty"`
 
 	// Judge and log everything, refuse nothing: the safe first week. It overrides
@@ -225,8 +223,8 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision reads the options and loads the sources that need no network; the others follow when
-// Caddy has started. A robots.txt that cannot be had is never an error here: the site is served and the
-// log says what is wrong.
+// Caddy has started. A robots.txt that cannot be loaded is never an error here: the site is served,
+// and the log says what is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	var err error
 	if h.settings, err = h.readOptions(); err != nil {

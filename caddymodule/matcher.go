@@ -28,26 +28,24 @@ func init() {
 // MatchCrawler matches requests from robots: all of them, or those of certain names or purposes.
 // A robot is known by its User-Agent. It never matches a person's browser.
 //
-// With it, robots can be sent elsewhere with Caddy's own directives. It decides nothing
-// about robots.txt.
+// With it you can send robots elsewhere with Caddy's own directives. It does not look at the rules
+// of robots.txt.
 type MatchCrawler struct {
-	// The names of the robots, each as a User-agent line of robots.txt would have it: it
-	// matches robots in whose User-Agent it occurs, in any case of letters, and the app or
-	// HTTP library whose first product token it equals (`curl`). `*` is every robot.
-	// Default: every robot.
+	// The names of the robots, each as in a User-agent line of robots.txt. A name matches robots
+	// that have it in what they say of themselves, in capitals or small letters, and services, apps
+	// and HTTP libraries that have it as a product token (`curl`). `*` is every robot. Default:
+	// every robot.
 	Names []string `json:"names,omitempty"`
 
-	// Purposes, as the catalogue of crawlers has them: it matches the robots, apps and
-	// libraries that have one of these, by their own word, besides those with one of the
-	// names. `search`, `ai-training`, `ai-search`, `ai-user`, `archive`, `seo`, `ads`,
-	// `preview`, `feed`, `monitor`, `service`, `research` or `security`. Default: any, and
-	// of those that are not in the catalogue too.
+	// Purposes of the catalogue of crawlers: the matcher also matches robots, apps and libraries
+	// that have one of these, by the names that they give themselves. `search`, `ai-training`,
+	// `ai-search`, `ai-user`, `archive`, `seo`, `ads`, `preview`, `feed`, `monitor`, `service`,
+	// `research` or `security`. Default: any, also for robots that are not in the catalogue.
 	Purposes []string `json:"purposes,omitempty"`
 
-	// What a `robots` directive, which the request has passed before, found of the client, one
-	// of these: with `verify`, of the robot's claim, `verified`, `impostor` or `unverified`
-	// (not checked, or not in time); with `trap`, `trapped`; with `ban`, `banned`. Default:
-	// whatever it found.
+	// What the `robots` directive, which runs first, found about the client. One of these must
+	// hold: with `verify`, `verified`, `impostor` or `unverified` (the claim was not checked, or
+	// not in time); with `trap`, `trapped`; with `ban`, `banned`. Default: any.
 	Verified []string `json:"verified,omitempty"`
 
 	app      *App
@@ -66,7 +64,7 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 //
 //	crawler [<name|purpose>...] [verified] [unverified] [impostor] [trapped] [banned]
 //
-// Several of them in one set are one, with all their names and purposes.
+// Several in one set count as one, with all their names and purposes.
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		m.add(d.RemainingArgs())
@@ -171,9 +169,10 @@ func isInCatalogue(word string) bool {
 	return slices.ContainsFunc(crawler.Catalogue(), func(c crawler.Crawler) bool { return enforce.ContainsFold(c.Name, word) })
 }
 
-// meantBy returns the purpose or standing that was meant by what is none and, as far as is known, no
-// robot's name: the same letters with other signs between them, in the plural or the singular, with
-// one letter left out or two changed about, or the beginning of it. It is "" where it is not sure.
+// meantBy returns the purpose or standing that somebody meant with a word that is neither, and is
+// not a known robot's name: the same letters with other signs between them, in the plural or the
+// singular, with one letter left out or two exchanged, or the beginning of it. It is "" if it is
+// not sure.
 func meantBy(name string) string {
 	lower := strings.ToLower(name)
 	if word := stems[lower]; word != "" {
@@ -198,7 +197,7 @@ func meantBy(name string) string {
 	return ""
 }
 
-// Provision gets hold of what is known of User-Agents in this process.
+// Provision takes the cache of User-Agents that this process shares.
 func (m *MatchCrawler) Provision(ctx caddy.Context) error {
 	if err := m.check(); err != nil {
 		return err
@@ -215,8 +214,8 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) error {
 	return err
 }
 
-// Match reports whether r comes from one of the robots. Of several User-Agent headers one has to
-// match, or all of them where the robot has to be verified.
+// Match reports whether r comes from one of the robots. If there are several User-Agent headers,
+// one must match, or all of them if the client is verified.
 func (m MatchCrawler) Match(r *http.Request) bool {
 	vars := allVariables(r)
 	if len(m.Verified) > 0 && !slices.ContainsFunc(m.Verified, func(word string) bool { return isFound(vars, standings[word]) }) {
@@ -275,9 +274,9 @@ func (m *MatchCrawler) asksFor(found any) bool {
 	return slices.ContainsFunc(m.Verified, func(word string) bool { return word == found })
 }
 
-// MatchWithError reports whether r comes from one of the robots. A claim that was not checked since
-// it came in early data is an error, 425, for whoever asks for what was found of it, as with
-// Caddy's matchers of addresses.
+// MatchWithError reports whether r comes from one of the robots. If the matcher needs the result of
+// a check and the request came in early data, this is an error, 425, as with Caddy's matchers of
+// addresses.
 func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 	if len(m.Verified) > 0 && isEarly(r) {
 		if standing, checked := provedIn(allVariables(r)); checked && standing == enforce.Unverified {

@@ -247,8 +247,8 @@ func parseAnnounce(words []string) (all policies.Statements, err error) {
 	return all, nil
 }
 
-// Ban says when a robot is refused altogether: after so many disobedient requests within a time,
-// for another. Disobedient is what is refused as disallowed, too fast, or as an impostor's.
+// Ban says when a robot is banned and for how long: after a number of disobedient requests within a
+// time. A request is disobedient if it is refused as disallowed, too fast, or as an impostor's.
 type Ban struct {
 	// How many disobedient requests, from 1 to 1000. Required, no default.
 	Offences int `json:"offences"`

@@ -19,17 +19,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/storage"
 )
 
-// Verify says how robots prove that they are who they say. What cannot be checked in time, since
-// a resolver or a list fails, counts as not verified and refuses nobody.
+// Verify says how robots prove that they are who they say. A claim that cannot be checked in time,
+// since a resolver or a list fails, is unverified and refuses nobody.
 type Verify struct {
-	// Check the robots whose operators say how: a table that comes with this module.
-	// Default: false.
+	// Check the robots of the table in this module, whose operators say how to check them. Default:
+	// false.
 	Known bool `json:"known,omitempty"`
 
 	// Check signatures on requests (Web Bot Auth: HTTP Message Signatures with the tag
-	// web-bot-auth) of the signers that the table lists. A request with a valid one is that
-	// robot's, whatever its User-Agent; a missing or wrong one means nothing about a person.
-	// Default: false. Other signers are named in claims.
+	// web-bot-auth) of the signers that the table lists. A request with a valid signature is that
+	// robot's, whatever its User-Agent. For a person, a missing or wrong signature changes nothing.
+	// Default: false. Name other signers in claims.
 	Signature bool `json:"signature,omitempty"`
 
 	// Further robots, or other methods for known ones. Default: none.
@@ -41,7 +41,8 @@ func (v *Verify) signatures() bool {
 	return v != nil && (v.Signature || slices.ContainsFunc(v.Claims, func(c proof.Claim) bool { return len(c.Signers) > 0 }))
 }
 
-// addSigners has signatures checked, of these signers too. Their robots are called by their hosts.
+// addSigners turns on checks of signatures, and adds these signers. The name of such a robot is its
+// host.
 func (v *Verify) addSigners(texts []string) error {
 	v.Signature = true
 	for _, text := range texts {
