@@ -11,97 +11,109 @@
 -- Data that is not ours is left as it is: reading it is an error with the word
 -- WRONGTYPE, Redis's own or the one here.
 
+-- Most requests ask for a pace alone: all that these need is written out, and functions are made where
+-- something else is asked.
+
 local call, format, match = redis.call, string.format, string.match
 
-local now = tonumber(ARGV[1])
+local now = ARGV[1]
 local spare = 3600000 -- ms: the caller's clock may be slower than that by which keys expire
-if not now then
+if now == '' then
   local time = call('TIME')
-  now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+  now = time[1] * 1000000 + time[2]
   spare = 0
 end
+now = now + 0
+local interval = ARGV[2] + 0
 
--- number reads a time. Below 2^53 they are exact.
-local function number(text)
-  local n = tonumber(text)
-  if not n or not (n < 9007199254740992 and n > -9007199254740992) then
-    error('WRONGTYPE this was not written by robots')
-  end
-  return n
-end
-
--- keep writes a value that expires after a time, and not earlier.
-local function keep(key, value, time)
-  call('SET', key, value, 'PX', math.ceil(time / 1000) + spare)
-end
-
--- pace is ratelimit.Limit.Take. A state is the arrival time, and an r if the
--- last request was refused.
-local function pace(key, interval, slack, leeway)
-  local state = call('GET', key)
-  local spent = now + slack + interval
-  local arrival, stored, refused = now, nil, false
-  if state then
-    stored = tonumber(state)
-    if not stored then
-      stored, refused, leeway = match(state, '^(%-?%d+)r$'), true, 0
+local number, keep
+if interval < 0 or KEYS[2] then
+  -- number reads a time. Below 2^53 they are exact.
+  number = function(text)
+    local n = tonumber(text)
+    if not n or not (n < 9007199254740992 and n > -9007199254740992) then
+      error('WRONGTYPE this was not written by robots')
     end
-    stored = number(stored)
-    arrival = math.min(math.max(stored, now), spent)
+    return n
   end
-  local wait = arrival - slack - now
-  if wait <= leeway then
-    arrival = math.min(arrival + interval, spent)
-    keep(key, arrival, arrival - now)
-    return 0
+
+  -- keep writes a value that expires after a time, and not earlier.
+  keep = function(key, value, time)
+    call('SET', key, value, 'PX', math.ceil(time / 1000) + spare)
   end
-  if not refused or arrival ~= stored then
-    keep(key, format('%.0fr', arrival), arrival - now)
-  end
-  return wait
 end
 
--- back is ratelimit.Limit.Return.
-local function back(key, interval)
-  local state = call('GET', key)
+if interval < 0 then -- ratelimit.Limit.Return
+  local state = call('GET', KEYS[1])
   if state then
     local stored, mark = match(state, '^(%-?%d+)(r?)$')
-    local arrival = number(stored) - interval
+    local arrival = number(stored) + interval
     if arrival > now then
-      keep(key, format('%.0f', arrival) .. mark, arrival - now)
+      keep(KEYS[1], format('%.0f', arrival) .. mark, arrival - now)
     else
-      call('DEL', key)
+      call('DEL', KEYS[1])
     end
   end
   return 0
 end
 
-local interval, slack, leeway = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-if interval < 0 then
-  return back(KEYS[1], -interval)
-end
-if not KEYS[2] then
-  return pace(KEYS[1], interval, slack, leeway)
+if KEYS[2] then -- is there a ban in force?
+  local ban = call('GET', KEYS[2])
+  if ban then
+    local since, ends, why = match(ban, '^(%-?%d+) (%-?%d+) (%-?%d+ .*)$')
+    since, ends = number(since), number(ends)
+    if now < since then -- the clock stepped back: it begins now
+      ends = now + (ends - since)
+      ban = format('%.0f %.0f ', now, ends) .. why
+      keep(KEYS[2], ban, ends - now)
+    end
+    if now < ends then
+      return {ends - now, ban}
+    end
+  end
 end
 
--- find returns the ban in force, and for how long. One that has yet to begin,
--- as the clock stepped back, is made to begin now.
-local function find(key)
-  local ban = call('GET', key)
-  if not ban then
-    return nil
+-- ratelimit.Limit.Take. A state is the arrival time, and an r if the last request was refused.
+local wait = 0
+if interval > 0 and ARGV[5] ~= '1' then
+  local slack, leeway = ARGV[3] + 0, ARGV[4] + 0
+  local state = call('GET', KEYS[1])
+  local spent = now + slack + interval
+  local arrival, stored, refused = now, nil, false
+  if state then
+    stored = tonumber(state)
+    if not stored then
+      stored, refused, leeway = tonumber(match(state, '^(%-?%d+)r$')), true, 0
+    end
+    if not stored or not (stored < 9007199254740992 and stored > -9007199254740992) then
+      error('WRONGTYPE this was not written by robots')
+    end
+    arrival = stored
+    if arrival < now then
+      arrival = now
+    end
+    if arrival > spent then
+      arrival = spent
+    end
   end
-  local since, ends, why = match(ban, '^(%-?%d+) (%-?%d+) (%-?%d+ .*)$')
-  since, ends = number(since), number(ends)
-  if now >= ends then
-    return nil
+  wait = arrival - slack - now
+  local value
+  if wait <= leeway then
+    wait = 0
+    arrival = arrival + interval
+    if arrival > spent then
+      arrival = spent
+    end
+    value = arrival
+  elseif not refused or arrival ~= stored then
+    value = format('%.0fr', arrival)
   end
-  if now < since then
-    ends = now + (ends - since)
-    ban = format('%.0f %.0f ', now, ends) .. why
-    keep(key, ban, ends - now)
+  if value then
+    call('SET', KEYS[1], value, 'PX', math.ceil((arrival - now) / 1000) + spare)
   end
-  return ban, ends - now
+end
+if not KEYS[2] or ARGV[5] == '0' and wait == 0 then
+  return wait
 end
 
 -- count adds an offence, and returns how many there are within the time until
@@ -124,24 +136,11 @@ local function count(key, within)
   return offences
 end
 
-local ban, left = find(KEYS[2])
-if ban then
-  return {left, ban}
-end
-local wait = 0
-if ARGV[5] == '0' then
-  if interval > 0 then
-    wait = pace(KEYS[1], interval, slack, leeway)
-  end
-  if wait == 0 then
-    return 0
-  end
-end
 if count(KEYS[3], tonumber(ARGV[7])) < tonumber(ARGV[6]) then
   return wait
 end
 local length = tonumber(ARGV[8])
-ban = format('%.0f %.0f ', now, now + length) .. ARGV[9]
+local ban = format('%.0f %.0f ', now, now + length) .. ARGV[9]
 keep(KEYS[2], ban, length)
 call('DEL', KEYS[3])
 return {wait, ban, 1}
