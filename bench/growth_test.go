@@ -8,7 +8,7 @@ import (
 )
 
 // many is more User-Agents than are remembered.
-const many = 40_000
+const many = 20_000
 
 // BenchmarkGrowth is what a request costs when there are more records, rules, User-Agents, hosts and
 // directives.
@@ -112,7 +112,7 @@ func grow(b *testing.B, what string, stages []stage) {
 	}
 	before := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(before)
-	const slices = 40
+	const slices = 20
 	var costs, added, times, bare, bareTimes = make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages)), make([][]float64, len(stages))
 	for range slices {
 		var atFirst, bareAtFirst float64

@@ -64,14 +64,14 @@ func dial(b *testing.B, server *redistest.Server) *goredis.Client {
 // BenchmarkRedis asks for the pace of a thousand keys, from so many clients, in all ways in turn. It reports
 // the time that passes for each, and how many times that of the script it is.
 func BenchmarkRedis(b *testing.B) {
-	for _, clients := range []int{1, 64} {
+	for _, turn := range []struct{ clients, slices, each int }{{1, 3000, 1}, {64, 40, 20}} {
+		clients, slices, each := turn.clients, turn.slices, turn.each
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
 			server := redistest.Start(b)
 			takes := make([]func(string) error, len(asks))
 			for i, ask := range asks {
 				takes[i] = ask.open(b, server)
 			}
-			const slices, each = 40, 300
 			costs, times := make([][]float64, len(asks)), make([][]float64, len(asks))
 			for n := range 1 + slices {
 				var script float64
