@@ -201,8 +201,8 @@ func (b *Binding) rewrite(dst []byte, target string) []byte {
 }
 
 // view returns b as a string without a copy: a target that has to be rewritten then costs no
-// allocation, and a quarter less time. Nothing may change b or keep the string while it is
-// used; a Decision holds no part of its target.
+// allocation, and a quarter less time. Nothing may change b while the string is used, or keep the
+// string if b is used again; a Decision holds no part of its target.
 func view(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }

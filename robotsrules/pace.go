@@ -118,6 +118,15 @@ func (a asks) join(b asks) asks {
 	return a
 }
 
+// paceOf returns what groups that bind a robot ask together, nil for nothing.
+func paceOf(groups []*Group) *Pace {
+	var a asks
+	for _, g := range groups {
+		a = a.join(asksOf(g))
+	}
+	return a.pace()
+}
+
 // pace returns nil when nothing is asked.
 func (a asks) pace() *Pace {
 	spans := a.spans()

@@ -67,7 +67,13 @@ func withStars(s string) string {
 		return canonical(s)
 	}
 	if isCanonical(s) {
-		return strings.ReplaceAll(s, "*", index.Star)
+		b := []byte(s)
+		for i, c := range b {
+			if c == '*' {
+				b[i] = index.Star[0]
+			}
+		}
+		return view(b)
 	}
 	b := make([]byte, 0, maxGrowth*len(s))
 	for i, segment := range strings.Split(s, "*") {

@@ -145,13 +145,13 @@ func (s *recordSet) add(from int, ids []int) *record {
 // finish compiles the lines of all records.
 func (s *recordSet) finish() {
 	for _, p := range s.queue {
-		var a asks
-		for _, g := range p.groups() {
-			a = a.join(asksOf(g))
-		}
 		p.trees = s.treesOf(p.ids, clauseRule)
 		p.strict = isStrict(p.record)
-		if more := (besides{emptyDisallow(p.record), a.pace(), s.state(p.ids)}); more != nothing {
+		more := besides{everything: emptyDisallow(p.record)}
+		if slices.ContainsFunc(p.groups(), func(g *Group) bool { return g.rest != nil }) {
+			more.pace, more.stated = paceOf(p.groups()), s.state(p.ids)
+		}
+		if more != nothing {
 			p.more = new(more)
 		}
 	}

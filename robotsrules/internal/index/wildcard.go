@@ -58,6 +58,9 @@ func (x *Index) newSet(from int, up uint32, skip int) wildcardSet {
 		s.width = uint8(min(bits.Len(uint(len(wilds)))+1, maxWidth))
 		chooseBuckets(wilds, s.width)
 	}
+	if len(wilds) == 1 {
+		return s
+	}
 	slices.SortFunc(wilds, func(a, b wildcardPattern) int {
 		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.rank, b.rank))
 	})
