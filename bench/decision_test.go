@@ -57,7 +57,7 @@ func large(size int) string {
 }
 
 func ours(text string) *robotsrules.Policy {
-	return robotsrules.Compile(robotsrules.Parse([]byte(text), robotsrules.Options{MaxBytes: 8 << 20}), robotsrules.MatchSubstring)
+	return robotsrules.Compile(robotsrules.ParseString(text, robotsrules.Options{MaxBytes: 8 << 20}), robotsrules.MatchSubstring)
 }
 
 func temotos(b *testing.B, text string) *robotstxt.RobotsData {
@@ -124,22 +124,27 @@ func BenchmarkFind(b *testing.B) {
 
 // BenchmarkParse reads a robots.txt and makes it ready for decisions.
 func BenchmarkParse(b *testing.B) {
-	for _, kib := range []int{4, 500} {
-		text := large(kib << 10)
+	for _, is := range []struct{ name, text string }{
+		{"KiB=4", large(4 << 10)},
+		{"KiB=500", large(500 << 10)},
+		{"kind=literal", rules("literal", 16_000)[:500<<10]},
+		{"kind=wildcards", rules("wildcards", 18_000)[:500<<10]},
+		{"kind=records", records(10_000)},
+	} {
 		perKiB := func(b *testing.B) {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(kib), "ns/KiB")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(is.text))*1024, "ns/KiB")
 		}
-		b.Run(fmt.Sprintf("KiB=%d/by=temoto", kib), func(b *testing.B) {
+		b.Run(is.name+"/by=temoto", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				temotos(b, text)
+				temotos(b, is.text)
 			}
 			perKiB(b)
 		})
-		b.Run(fmt.Sprintf("KiB=%d/by=ours", kib), func(b *testing.B) {
+		b.Run(is.name+"/by=ours", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				ours(text)
+				ours(is.text)
 			}
 			perKiB(b)
 		})

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,7 +21,7 @@ func BenchmarkMemoryPolicy(b *testing.B) {
 			var ratio float64
 			for b.Loop() {
 				before := inUse()
-				policy := ours(text.text)
+				policy := ours(strings.Clone(text.text))
 				ratio = (inUse() - before) / float64(len(text.text))
 				runtime.KeepAlive(policy)
 			}
