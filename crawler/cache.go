@@ -21,13 +21,11 @@ var (
 	unstated = &entry{identity: Identity{Class: Unstated}}
 )
 
-// A Cache remembers the Identities of recent User-Agents. It is bounded, and one Cache
-// serves all sites.
-//
-// The zero value remembers nothing and identifies every time. A Cache is safe for
-// concurrent use: reading takes no lock, and a request never waits for another to
-// write (what cannot be stored at once is stored at its next request). It must not
-// be copied after first use.
+// A Cache remembers the Identities of recent User-Agents. It is bounded, and one Cache serves all
+// sites. The zero value remembers nothing and identifies every time. A Cache is safe for concurrent
+// use: reading takes no lock, and a request never waits for another to write. (If an Identity
+// cannot be stored at once, the next request stores it.) A Cache must not be copied after first
+// use.
 type Cache struct {
 	seed    maphash.Seed
 	buckets []bucket

@@ -19,8 +19,9 @@ var catalogue, errCatalogue = parseCatalogue(catalogueFile)
 // byToken leads from a product token in small letters to its crawler.
 var byToken = indexTokens(catalogue)
 
-// Crawler is what is known of one robot, service or app that fetches pages for somebody. The
-// zero value is one of which nothing is known. Its slices are shared and must not be changed.
+// Crawler is what the catalogue knows about one robot, service or app that fetches pages for
+// somebody. The zero value is one about which nothing is known. Its slices are shared and must not
+// be changed.
 type Crawler struct {
 	// Name is what it is called.
 	Name string
@@ -40,19 +41,19 @@ type Crawler struct {
 	// CrawlDelay is whether its operator says that it reads the Crawl-delay of a robots.txt.
 	CrawlDelay Answer
 
-	// DNS are the domains of its hosts: an address is the crawler's if it resolves to a name
-	// under one of them, and that name back to the address.
+	// DNS are the domains of its hosts: an address is the crawler's if it resolves to a name under
+	// one of them, and that name resolves back to the address.
 	DNS []string
 
 	// Ranges are the URLs at which its addresses are published, as lists that machines read.
 	Ranges []string
 
-	// Signers are the hosts, or the https URLs of keys, as which it signs its requests (Web Bot Auth).
-	// A host stands for the well-known path of its key directory.
+	// Signers are the hosts, or the https URLs of keys, with which it signs its requests (Web Bot
+	// Auth). A host means the well-known path of its key directory.
 	Signers []string
 
-	// Sources are the pages that were read, the operator's own as far as there are any. Without
-	// one nothing is known of CrawlDelay, DNS, Ranges and Signers.
+	// Sources are the pages that were read, the operator's own if there are any. Without a source,
+	// CrawlDelay, DNS, Ranges and Signers are unknown.
 	Sources []string
 
 	// Date is when the entry was last looked at, as 2026-11-22.

@@ -2,9 +2,9 @@ package crawler
 
 import "strings"
 
-// MaxLength is how many bytes of a User-Agent are read. What people's browsers
-// send is below 500 bytes, and so is what robots send; the rest of a longer one
-// is ignored, which keeps a hostile header as cheap as an honest one.
+// MaxLength is how many bytes of a User-Agent are read. People's browsers and robots send less than
+// 500 bytes. The rest of a longer one is ignored, so that a hostile header costs no more than an
+// honest one.
 const MaxLength = 1024
 
 // What one Identity can hold, and how many tokens are looked at for it.
@@ -59,38 +59,38 @@ type Identity struct {
 	// one that sends neither (only bytes that cannot be printed, say) has no name.
 	Name string
 
-	// Key is Name in small letters: the same for every spelling of a name that
-	// robots.txt does not tell apart, and so what budgets are kept by.
+	// Key is Name in small letters: for robots.txt, the case of letters does not make another name.
+	// Budgets are counted by Key.
 	Key string
 
-	// Text is what the client says of itself, and where robots.txt tokens are looked for: the
-	// words of the first MaxLength bytes of its User-Agent, without versions, without addresses and
+	// Text is what the client says of itself. Tokens of robots.txt are looked for in it. It has the
+	// words of the first MaxLength bytes of the User-Agent, without versions, without addresses and
 	// e-mail, without the products of browsers and engines (Mozilla, AppleWebKit, compatible),
-	// without comments that state a platform or device. A robot that gives its name nowhere
-	// but in such a comment keeps them. If nothing is left but browsers' words, those are
-	// the Text. It is at most 2*MaxLength bytes long, and empty for Browser and Unstated.
+	// without comments that state a platform or device. If a robot gives its name only in such a
+	// comment, the comment stays. If nothing is left but browsers' words, those are the Text. It is
+	// at most 2*MaxLength bytes long, and empty for Browser and Unstated.
 	Text string
 
-	// Products are the product tokens that are sent, in order and without versions:
-	// those outside comments, and the tokens of comments that name one, such as
-	// "compatible; X/1.0". Products of browsers and engines are left out, and platform
-	// comments unless the robot's name stands there. There are 32 at most. An app of a handset has its Name, and none if
-	// that is a known robot's or the beginning of one (Yandex, Pinterest).
+	// Products are the product tokens that are sent, in order and without versions: those outside
+	// comments, and the tokens of comments that name one, such as "compatible; X/1.0". Products of
+	// browsers and engines are left out, and platform comments unless the robot's name is there.
+	// There are 32 at most. An app of a phone has its Name as the only product, and none if that is
+	// a known robot's name or the beginning of one (Yandex, Pinterest).
 	Products []string
 
-	// Handset says that an App runs on a handset (CFNetwork, okhttp, Dalvik): only a record
-	// that has its whole Name can mean it, and none that is a robot's.
+	// Handset says that an App runs on a phone (CFNetwork, okhttp, Dalvik): only a record with its
+	// whole Name binds it, and a record with a robot's name never does.
 	Handset bool
 
-	// Hosts are those of the addresses that a Robot gives which neither has a known crawler's name
-	// nor says that it is a robot, such as "MyShop/1.0 (+https://shop.example/)": at most 4, as
-	// GivesHost has them. On a host of its own it may be the site's own server that calls itself.
+	// Hosts are the hosts of the addresses in the User-Agent of a Robot that neither has a known
+	// crawler's name nor says that it is a robot, such as "MyShop/1.0 (+https://shop.example/)": at
+	// most 4, in the form that GivesHost takes. On one of these hosts, it may be the site's own
+	// server that calls itself.
 	Hosts []string
 
-	// Hash differs for different Identities of one Cache, so that it can be a key
-	// for what follows from one. Two are the same with odds of 2^-64, which nobody
-	// outside the process can better. It is 0 for a Browser, and for what the
-	// functions Identify and AsRobot return.
+	// Hash differs for different Identities of one Cache, so callers can use it as a key. Two are
+	// the same with odds of 2^-64, and nobody outside the process can improve these odds. It is 0
+	// for a Browser, and for results of the functions Identify and AsRobot.
 	Hash uint64
 }
 
@@ -109,9 +109,8 @@ func Identify(userAgent string) Identity {
 	return a.identity(class, mayBeService)
 }
 
-// AsRobot returns what Identify would return if it took the sender for a robot, which the
-// owner of a site may know better. An empty User-Agent gives a Robot without a name. It is
-// safe for concurrent use.
+// AsRobot returns what Identify would return for a robot, for owners who know that the sender is
+// one. An empty User-Agent gives a Robot without a name. It is safe for concurrent use.
 func AsRobot(userAgent string) Identity {
 	userAgent = cut(userAgent)
 	var buffer [MaxLength]byte

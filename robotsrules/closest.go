@@ -32,10 +32,10 @@ func Meant(word string, known []string) string {
 	return parts[0]
 }
 
-// Closest returns the one of the known words that somebody may have meant who wrote word: one that
-// at most so many slips of the pen lead to (a letter too many, too few, wrong, or two exchanged),
-// and one for each four letters. Case, blanks and hyphens do not count. It returns "" where none
-// is near or where word is known itself.
+// Closest returns the known word that somebody may have meant by word. The two differ by at most so
+// many mistakes (a letter too many, too few, wrong, or two exchanged), and by at most one for each
+// four letters. Case, blanks and hyphens do not count. It returns "" if no word is near, or if word
+// itself is known.
 func Closest(word string, known []string, most int) (closest string) {
 	bare := bareWord(word)
 	fewest := min(len(bare)/4, most) + 1

@@ -41,8 +41,8 @@ func (s Severity) String() string {
 
 // Diagnostic says what is wrong in one line, for the person who edits the file.
 type Diagnostic struct {
-	// Code names the kind of finding, such as "no-slash". It stays the same when the
-	// words change; docs/lint.md lists them.
+	// Code names the kind of finding, such as "no-slash". It stays the same when the text of the
+	// finding changes; docs/lint.md lists the codes.
 	Code string
 	// Line is the number of the line, from 1.
 	Line int
@@ -96,8 +96,8 @@ type detail struct {
 	number                    int
 }
 
-// diagnostics collects findings. The texts are only made for those that are
-// kept, so that a file of nothing but mistakes costs no more than another.
+// diagnostics collects findings. It makes the texts only of findings that are kept, so that a file
+// full of mistakes costs no more than another.
 type diagnostics struct {
 	list     []Diagnostic
 	dropped  int

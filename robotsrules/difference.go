@@ -25,15 +25,13 @@ type Difference struct {
 	Decisions [3]Decision
 }
 
-// Differences reads the text in every dialect and returns where they disagree
-// about a target, one Difference for each line, by line. Every token of the file
-// is taken for a robot, and every rule for an example of what is asked for: the
-// plainest target that it matches and a longer one, as each dialect reads it. A
-// disagreement about other targets only is not found.
+// Differences reads the text in every dialect and returns the targets about which they disagree,
+// one Difference for each line, by line. It takes every token of the file for a robot. From every
+// rule it takes two examples: the simplest target that the rule matches and a longer one, as each
+// dialect reads it. It does not find a disagreement that concerns only other targets.
 //
-// Options.MaxBytes is obeyed, Options.Dialect is not looked at. As with Shadowed,
-// the work is bounded; all is false when it was not enough, or when the list would
-// be longer than 1,000.
+// Options.MaxBytes counts, Options.Dialect does not. As with Shadowed, the work is bounded; all is
+// false if the bound was reached, or if the list would be longer than 1,000.
 func Differences(text []byte, o Options, m Match) (found []Difference, all bool) {
 	c := comparison{
 		budget: newBudget(),

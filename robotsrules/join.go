@@ -8,25 +8,23 @@ type Part struct {
 	Name string
 	// Text is the text.
 	Text string
-	// OnlyDisallowAll lets nothing through but records that name robots and have no
-	// other rule than "Disallow: /": so a list from elsewhere can keep robots out, and do
-	// nothing else.
+	// OnlyDisallowAll keeps only records that name robots and have no other rule than "Disallow:
+	// /". So a list from elsewhere can shut out robots, and can do nothing else.
 	OnlyDisallowAll bool
 }
 
 // maxLeftOut is how many of the lines that are left out of one part are told of.
 const maxLeftOut = 100
 
-// Join puts texts below one another as one robots.txt, each under a comment line with its
-// name, so that every record says what it says in its own part: no part adds lines to a
-// record of another, and one that cannot be read takes nothing from the others.
-// Options.MaxBytes holds for each part; of the joined text all is to be read.
+// Join makes one robots.txt of several texts, each under a comment line with its name. Every record
+// says what it says in its own part: no part adds lines to a record of another, and a part that
+// cannot be read does not change the others. Options.MaxBytes holds for each part; the joined text
+// is meant to be read as a whole.
 //
-// The diagnostics are about the parts and about what they do to one another; their lines
-// are those of the joined text. Parse finds what else there is to say of it.
+// The diagnostics are about the parts, and about how one part changes another; their lines are
+// those of the joined text. Parse finds the other diagnostics.
 //
-// One part that is not limited stays as it is, but for what stands behind
-// Options.MaxBytes.
+// A single part that is not limited stays as it is, except for the text after Options.MaxBytes.
 func Join(parts []Part, o Options) (text string, diagnostics []Diagnostic) {
 	j := &joiner{options: o, line: 1, named: make(map[string]mention)}
 	if len(parts) == 1 && !parts[0].OnlyDisallowAll {

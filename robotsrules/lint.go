@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Lint returns what is to be said of a file as a whole, by line: lines and records that are read
-// as they are written, and may still not do what their author means. The policy is that of the
-// file. What single lines do wrong is in [File].Diagnostics. The work grows with the length of the
-// file, and in the older dialects with the square of its records up to a bound.
+// Lint returns the findings about a file as a whole, by line: lines and records that are read as
+// they are written, but may not do what their author means. The policy must be that of the file.
+// [File].Diagnostics has the findings about single lines. The work grows with the length of the
+// file, and in the older dialects with the square of its records, up to a bound.
 func Lint(f *File, p *Policy) []Diagnostic {
 	l := linter{file: f, policy: p, open: make(map[*record]bool), gone: make(map[*Group]int)}
 	for _, g := range f.Groups {

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
-// Policy is a File made ready for decisions. It is immutable and safe for
-// concurrent use; its owner swaps it for another when the file changes. A nil
-// Policy, like that of an empty file, binds nobody.
+// Policy is a File that is compiled for decisions. It is immutable and safe for concurrent use;
+// when the file changes, its owner replaces it. A nil Policy, like that of an empty file, binds
+// nobody.
 type Policy struct {
 	dialect  Dialect
 	bindings []Binding  // of named robots, best rank first

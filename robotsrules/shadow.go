@@ -11,17 +11,16 @@ import (
 type Shadow struct {
 	// Rule is the line that never decides.
 	Rule *Rule
-	// By is the rule that decides in its place. It is nil when Rule matches
-	// nothing but /robots.txt, which is always allowed.
+	// By is the rule that decides instead. It is nil when Rule matches only /robots.txt, which is
+	// always allowed.
 	By *Rule
 	// Binding is a record in which By goes before Rule.
 	Binding *Binding
 	// Example is a target that Rule matches and Binding decides by By; "" when
 	// no short one was found.
 	Example string
-	// Same says that both rules decide alike, so that Rule is merely
-	// superfluous. (An Allow in a record of version 2 still has a say in what
-	// becomes of targets that no rule matches.)
+	// Same says that both rules decide the same, so Rule is superfluous. (An Allow in a record of
+	// version 2 still matters for targets that no rule matches.)
 	Same bool
 }
 

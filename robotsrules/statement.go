@@ -20,9 +20,9 @@ type Statement struct {
 	Noindex *Rule
 }
 
-// State returns what the record says of target, which is as Decide has it. Paths
-// match as those of Allow and Disallow do. Of a target that the record disallows, it
-// states no preference (draft-ietf-aipref-attach, section 3.1). It does not allocate.
+// State returns the record's statements about target, which has the form that Decide takes. Paths
+// match like those of Allow and Disallow. A target that the record disallows has no preference
+// (draft-ietf-aipref-attach, section 3.1). State does not allocate.
 func (b *Binding) State(target string) Statement {
 	if b == nil || b.record.besides().stated == nil {
 		return Statement{}

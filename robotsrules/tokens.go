@@ -10,9 +10,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules/internal/index"
 )
 
-// Tokens are product tokens (RFC 9309, section 2.2.1) that robots are looked up by, for
-// whoever has names of robots and no robots.txt. It is immutable and safe for concurrent
-// use. The zero value and nil name no robot.
+// Tokens are product tokens (RFC 9309, section 2.2.1) by which robots are found, for callers that
+// have names of robots but no robots.txt. It is immutable and safe for concurrent use. The zero
+// value and nil name no robot.
 type Tokens struct {
 	match  Match
 	words  *index.Words // the names of robots by rank; nil for none
@@ -21,10 +21,9 @@ type Tokens struct {
 	place  []int // of each rank, the place among the values of NewTokens
 }
 
-// NewTokens makes Tokens of the values, each of which is as that of a User-agent line: a
-// version behind a slash is left out, and "*" and "" name no robot. (A value is one token:
-// lists with commas are for robots.txt.) Of equal tokens the
-// first counts.
+// NewTokens makes Tokens of the values. Each is like the value of a User-agent line: a version
+// after a slash is left out, and "*" and "" name no robot. (A value is one token: only robots.txt
+// may have lists with commas.) If tokens are equal, the first counts.
 func NewTokens(values []string, m Match) *Tokens {
 	var all []index.Word
 	seen := make(map[string]bool)

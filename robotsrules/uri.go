@@ -21,9 +21,9 @@ var inURI = func() (t [256]bool) {
 	return t
 }()
 
-// AppendURI appends s to dst, with every byte percent-encoded that no URI holds
-// (RFC 3986, section 2), and the #, as s is a URI without a fragment. What is
-// encoded already stays as it is.
+// AppendURI appends s to dst and percent-encodes every byte that a URI cannot have (RFC 3986,
+// section 2), and the #, since s is a URI without a fragment. Bytes that are encoded already stay
+// as they are.
 func AppendURI(dst []byte, s string) []byte {
 	from := 0
 	for i := range len(s) {
@@ -81,8 +81,8 @@ func (p *parser) checkLink(l *line) {
 	}
 }
 
-// Sitemaps returns what the Sitemap lines name, once each and in file order, as far
-// as it can be the target of a link. The caller must not change it.
+// Sitemaps returns the addresses in Sitemap lines that can be the target of a link, once each and
+// in file order. The caller must not change it.
 func (p *Policy) Sitemaps() []string {
 	if p == nil {
 		return nil
@@ -90,7 +90,7 @@ func (p *Policy) Sitemaps() []string {
 	return p.sitemaps
 }
 
-// Licenses returns what the License lines name, as Sitemaps does.
+// Licenses returns the addresses in License lines, as Sitemaps does.
 func (p *Policy) Licenses() []string {
 	if p == nil {
 		return nil
