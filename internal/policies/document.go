@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Document is what one load of one source gave. It does not change once it is made. The zero
-// Document is a robots.txt that is missing.
+// Document is the result of one load of one source. It never changes. The zero Document is a
+// missing robots.txt.
 type Document struct {
 	Text      string
 	Forbidden bool // answered 401 or 403, which the 1996 draft reads as "stay out"
@@ -77,10 +77,10 @@ func (a answer) location() (string, bool) {
 	return a.header.Get("Location"), true
 }
 
-// document returns what the answer means for the rules: RFC 9309, section 2.3.1. A 2xx is the
-// text, a 4xx says that there are no rules, everything else is a failure that changes nothing. So
-// are three of the 4xx, which say nothing of what is there: that a request took too long (408),
-// came in early data (425), or that there were too many (429).
+// document returns what the answer means for the rules: RFC 9309, section 2.3.1. A 2xx is the text,
+// a 4xx says that there are no rules, everything else is a failure that changes nothing. Three of
+// the 4xx are failures too, since they say nothing about the file: the request took too long (408),
+// came in early data (425), or there were too many requests (429).
 func (a answer) document(last *Document, now time.Time) (Document, error) {
 	doc := Document{
 		ETag:         a.header.Get("ETag"),
@@ -118,7 +118,7 @@ func saysNothing(status int) bool {
 	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests
 }
 
-// errPage is the error for a page in the place of a robots.txt.
+// errPage is the error for an HTML page instead of a robots.txt.
 var errPage = errors.New("the answer is an HTML page, not a robots.txt; serve a text file there, or answer 404")
 
 // lifetime is how long an answer says it stays fresh: Cache-Control's max-age, else Expires (the

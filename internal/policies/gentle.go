@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// gentleBurst is how many hosts are loaded at once when Caddy starts, and gentlePause how
-	// long is between those after them.
+	// gentleBurst is how many hosts are loaded at once when Caddy starts, and gentlePause the time
+	// between the following ones.
 	gentleBurst = 32
 	gentlePause = 100 * time.Millisecond
 )
 
-// gentle loads hosts that nobody waits for, a few a second. It is safe for concurrent use, and does
-// nothing while there is nothing to do.
+// gentle loads hosts for which no request waits, a few a second. It is safe for concurrent use, and
+// does nothing while there is nothing to load.
 type gentle struct {
 	mu      sync.Mutex // guards what follows
 	waiting []*Site
@@ -26,7 +26,7 @@ type gentle struct {
 	idle    time.Time // since when nothing waits
 }
 
-// add has the first load of a site begin when it is its turn, unless somebody asks for it before.
+// add starts the first load of a site when it is its turn, unless a client asks for it before.
 func (g *gentle) add(s *Site) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,8 +70,8 @@ func (g *gentle) next() *Site {
 	return s
 }
 
-// Preload loads sites that the config names, gently, and writes one line to the log when each was
-// tried: how many, from where, and what was found. It returns at once; ctx is the config's.
+// Preload loads sites that the config names, gently. When each was tried, it writes one line to the
+// log: how many, from where, and the results. It returns at once; ctx is the config's.
 func (c *Cache) Preload(ctx context.Context, sites []*Site, log *zap.Logger) {
 	if len(sites) == 0 {
 		return
@@ -141,6 +141,6 @@ func (h *hosts) checkPinned(log *zap.Logger) {
 		zap.String("instead", fmt.Sprintf("write hosts_memory %dMiB in the global robots options", enough(weight))))
 }
 
-// enough returns how many MiB would do for so many bytes, with room for hosts that the config does
-// not name.
+// enough returns how many MiB are enough for so many bytes, with room for hosts that the config
+// does not name.
 func enough(weight int64) int64 { return (weight+weight/4)>>20 + 1 }

@@ -23,11 +23,12 @@ const (
 	knownAfter = 10 * time.Minute
 )
 
-// hosts holds what is known of all hosts of a process, bounded in bytes: texts and compiled rules,
-// each counted once however many hosts have it, and hosts themselves. Hosts come from clients, so
-// there are three kinds. Those that the config names are pinned and never forgotten. Known ones are
-// those that two networks of clients have asked for, ten minutes apart. All others are strangers,
-// who make room first: ever new ones drive out no known host. It is safe for concurrent use.
+// hosts holds the state of all hosts of a process, bounded in bytes: texts and compiled rules, each
+// counted once however many hosts have it, and the hosts themselves. Hosts come from clients, so
+// there are three kinds. Hosts that the config names are pinned and never forgotten. Known hosts
+// are those that two networks of clients have asked for, ten minutes apart. All others are
+// strangers and are forgotten first: new strangers never push out a known host. It is safe for
+// concurrent use.
 type hosts struct {
 	mu     sync.Mutex // guards what follows, and the records
 	max    int64
@@ -91,8 +92,8 @@ func newHosts() *hosts {
 	}
 }
 
-// add returns the site of a host of a loader, made if need be, whose record has this key; pin says
-// that the config names the host. That of a loader that has ended is not held.
+// add returns the site of a host of a loader, whose record has this key, and makes it if there is
+// none. pin says that the config names the host. If the loader has ended, the site is not held.
 func (h *hosts) add(l *Loader, host, key string, pin bool) *Site {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,8 +136,8 @@ func (h *hosts) enlist(r *record, to *list.List) {
 	}
 }
 
-// wantsAsker reports whether it matters who asks for the host: as long as it is not known, and not
-// more than once a second, so that it costs no other request anything.
+// wantsAsker reports whether ask must be called for the host: while it is not known, and at most
+// once a second, so that other requests pay nothing.
 func (r *record) wantsAsker(now time.Time) bool {
 	if r.isKnown.Load() {
 		return false
@@ -145,7 +146,7 @@ func (r *record) wantsAsker(now time.Time) bool {
 	return (at-last >= int64(time.Second) || at < last) && r.asked.CompareAndSwap(last, at)
 }
 
-// ask notes that a client asks for a host that is not known, which may make it so.
+// ask notes that a client asks for a host that is not known. The host may become known by this.
 func (h *hosts) ask(r *record, from netip.Addr, now time.Time) {
 	network := networkOf(from.Unmap())
 	switch first := r.network.Load(); {
@@ -170,8 +171,8 @@ func (h *hosts) ask(r *record, from netip.Addr, now time.Time) {
 	}
 }
 
-// networkOf returns the network of a client as a number, 0 where its address is not known: /24 and
-// /48, of which one owner does not have many.
+// networkOf returns the network of a client as a number, 0 if its address is not known. Networks
+// are /24 and /48, since one owner does not have many of these.
 func networkOf(addr netip.Addr) uint64 {
 	switch {
 	case !addr.IsValid():
@@ -184,9 +185,9 @@ func networkOf(addr netip.Addr) uint64 {
 	return binary.BigEndian.Uint64(sixteen[:])>>16 | 1<<62
 }
 
-// shrink makes room until no more than most is held. Compiled rules may take half of it: beyond
-// that those are put away that nobody asked for since they were last looked at, and compiled again
-// from their texts when somebody does. Then hosts are forgotten, strangers first. It never touches
+// shrink removes entries until at most most bytes are held. Compiled rules may take half of it.
+// Beyond that, it removes compiled rules that no client used since the last time; they are compiled
+// again from their texts when needed. Then it forgets hosts, strangers first. It never touches
 // keep.
 func (h *hosts) shrink(most int64, keep *record) {
 	for h.weight > most && h.ruled > most/2 {
@@ -209,7 +210,7 @@ func (h *hosts) shrink(most int64, keep *record) {
 	}
 }
 
-// oldest returns the record of a list that has to go first, nil if there is none but keep.
+// oldest returns the record of a list that must be forgotten first, nil if there is only keep.
 func oldest(l *list.List, keep *record, in func(*record) *list.Element) *record {
 	for range 2 * l.Len() {
 		r := l.Front().Value.(*record)
@@ -221,7 +222,7 @@ func oldest(l *list.List, keep *record, in func(*record) *list.Element) *record 
 	return nil
 }
 
-// putAway lets the compiled rules of a host go.
+// putAway releases the compiled rules of a host.
 func (h *hosts) putAway(r *record) {
 	for _, s := range r.sites {
 		if s.held != nil {
@@ -339,8 +340,7 @@ func (h *hosts) remember(r *record, key string, m *remembered) {
 	r.policies[i].value = m
 }
 
-// publish holds the rules of a policy that is put in force for a site, and lets those go that it
-// had before.
+// publish holds the rules of the new policy of a site, and releases those of its last one.
 func (h *hosts) publish(s *Site, p *Policy) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -360,7 +360,7 @@ func (h *hosts) publish(s *Site, p *Policy) {
 	h.shrink(h.max, r)
 }
 
-// hold has the rules of a policy in the place of those of another, either of which may be nil.
+// hold replaces the held rules of one policy by those of another; either may be nil.
 func (h *hosts) hold(held **Policy, p *Policy) {
 	before := *held
 	*held = p
@@ -408,7 +408,7 @@ func (h *hosts) dropTexts(m *remembered) {
 	}
 }
 
-// note keeps how the last load of a host ended, by a loader with these sources.
+// note remembers how the last load of a host ended, for loaders with these sources.
 func (h *hosts) note(r *record, key string, o *outcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -425,8 +425,8 @@ func (h *hosts) note(r *record, key string, o *outcome) {
 	r.outcomes = append(r.outcomes, keyed[*outcome]{key, o})
 }
 
-// outcome returns how the last load of a host ended, by a loader with these sources; nil if there was
-// none.
+// outcome returns how the last load of a host ended, for a loader with these sources; nil if there
+// was none.
 func (h *hosts) outcome(r *record, key string) *outcome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -438,8 +438,8 @@ func (h *hosts) outcome(r *record, key string) *outcome {
 	return nil
 }
 
-// pinnedWeight returns what the hosts take that the config names, each text and each of the rules
-// counted once.
+// pinnedWeight returns how many bytes the hosts take that the config names; each text and its rules
+// count once.
 func (h *hosts) pinnedWeight() (n int, weight int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // MaxRefresh is how long rules stay in force at most before their sources are asked again.
 const MaxRefresh = 24 * time.Hour
 
-// Config is what a Loader is made with. It does not change after [New].
+// Config has the settings of a Loader. It does not change after [New].
 type Config struct {
 	Sources     []Source            // their texts are joined in this order; none means this server's own /robots.txt
 	Reading     robotsrules.Options // how texts are read, and how much of them
@@ -36,9 +36,9 @@ type Config struct {
 	Loaded      func(*Load)      // is called when a load has ended, which it holds up; nil: nobody asks
 }
 
-// Loader keeps the rules of the sites that a handler stands in front of: loads them when the config
-// names a host or a robot asks for one, and again in the background when a robot asks and they are
-// due, so that nobody waits. It is safe for concurrent use, once started.
+// Loader keeps the rules of a handler's sites. It loads them when the config names a host or a
+// robot asks for one. It loads them again in the background when a robot asks and they are due, so
+// that no client waits. Once started, it is safe for concurrent use.
 type Loader struct {
 	cfg     Config
 	cache   *Cache
@@ -53,7 +53,7 @@ type Loader struct {
 	origin atomic.Pointer[Origin]
 	wants  atomic.Int64 // how much there is to learn from requests: the server, and a visitor for each site that wants one
 
-	// life ends with the handler and takes the refreshes in flight with it.
+	// life ends with the handler and cancels running refreshes.
 	life context.Context
 }
 
@@ -87,8 +87,8 @@ func New(c *Cache, cfg Config) *Loader {
 	return l
 }
 
-// Start begins the life of the loader, which ends with ctx. Where the rules are the same for all
-// hosts, those that can be had without network are in force when it returns, or soon after.
+// Start begins the life of the loader, which ends with ctx. If the rules are the same for all
+// hosts, those that need no network are in force when it returns, or soon after.
 func (l *Loader) Start(ctx context.Context) {
 	l.life = ctx
 	context.AfterFunc(ctx, func() { l.cache.hosts.close(l) })
@@ -101,8 +101,8 @@ func (l *Loader) Start(ctx context.Context) {
 	}
 }
 
-// Name says that the config names a host, which is never forgotten then, and returns its site. What
-// an earlier loader of this process has loaded is in force.
+// Name says that the config names a host, so that it is never forgotten, and returns its site. The
+// rules that an earlier loader of this process has loaded are in force.
 func (l *Loader) Name(host string) *Site {
 	if !l.perHost {
 		host = ""
@@ -131,9 +131,9 @@ func (l *Loader) SourceNames() []string {
 	return names
 }
 
-// ForHost implements [enforce.Policies]: it returns what holds for a host, as [Host] gives it. The
-// first requests of a host wait for the rules, if they are to: no longer than ctx and [LoadTimeout].
-// No other ever waits.
+// ForHost implements [enforce.Policies]: it returns the policy of a host, in the form that [Host]
+// returns. If they should wait, the first requests of a host wait for the rules, at most as long as
+// ctx and [LoadTimeout] allow. No other request ever waits.
 func (l *Loader) ForHost(ctx context.Context, host string, by enforce.Asker) (policy *enforce.Policy, tell bool) {
 	s := l.site(host)
 	tell = s.record.wantsAsker(by.At)
@@ -146,7 +146,7 @@ func (l *Loader) ForHost(ctx context.Context, host string, by enforce.Asker) (po
 	return &l.await(ctx, s).Policy, tell
 }
 
-// Asked implements [enforce.Policies]: who asks for a host that is not known may make it so.
+// Asked implements [enforce.Policies]: a request may make a host known.
 func (l *Loader) Asked(host string, addr netip.Addr, at time.Time) {
 	l.cache.hosts.ask(l.site(host).record, addr, at)
 }
@@ -170,8 +170,8 @@ func (l *Loader) Known(host string) *Policy {
 	return s.policy.Load()
 }
 
-// Site returns the site of a host, as [Host] gives it, and has its rules loaded if they are due: it
-// waits for nothing.
+// Site returns the site of a host, in the form that [Host] returns, and starts a load of its rules
+// if they are due. It never waits.
 func (l *Loader) Site(host string) *Site {
 	s := l.site(host)
 	l.look(s, l.cfg.Now())
@@ -232,7 +232,7 @@ func (l *Loader) newSite(host string, r *record) *Site {
 	return s
 }
 
-// recordKey is the key of a host's record: the same for all loaders of a server or, where all hosts
+// recordKey is the key of a host's record: the same for all loaders of a server or, if all hosts
 // have the same rules, for those with the same sources.
 func (l *Loader) recordKey(host string) string {
 	if !l.perHost {
@@ -286,8 +286,8 @@ func (l *Loader) States() (states []State) {
 // ErrUnknownHost is the error for a host that no robot has asked for yet.
 var ErrUnknownHost = errors.New("no robots.txt of this host is loaded; the first request of a robot loads it")
 
-// Refresh loads the rules of a host, after the load that is under way, and returns when that has
-// ended, or ctx has. What the sources answer from now on is in force then.
+// Refresh loads the rules of a host, after a load that is running already, and returns when the new
+// load or ctx has ended. Then the current answers of the sources are in force.
 func (l *Loader) Refresh(ctx context.Context, host string) (State, error) {
 	if !l.perHost {
 		host = ""

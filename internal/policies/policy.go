@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-// Policy is what holds for a host from when its rules came into force until others do, with what
-// held before. It does not change.
+// Policy is what holds for a host, from the time when its rules came into force until the next
+// change, together with the previous rules. It does not change.
 type Policy struct {
 	enforce.Policy
 	Rules     *Rules
@@ -22,7 +22,8 @@ type Policy struct {
 	before   *Rules    // its rules
 }
 
-// Summary is what is shown of a policy, and kept when its rules are put away. It does not change.
+// Summary has the figures of a policy that are shown. They stay when its rules are put away. It
+// does not change.
 type Summary struct {
 	Version, Denied string
 	Bytes           int
@@ -73,7 +74,7 @@ func (p *Policy) rules() *Rules {
 	return p.Rules
 }
 
-// document returns what robots were given, without what the config makes of it.
+// document returns the text that robots got, however the config reads it.
 func (p *Policy) document() *Document {
 	return &Document{Text: p.Rules.Text, Forbidden: p.Forbidden, Since: p.Since}
 }
@@ -96,8 +97,8 @@ type remembered struct {
 	modified time.Time
 }
 
-// nextPolicy returns the policy of a site that follows the one in force, with these rules. Where
-// only the config reads the same text in another way, nothing new was said to robots.
+// nextPolicy returns the policy of a site that follows the one in force, with these rules. If only
+// the config reads the same text in another way, the text has not changed for robots.
 func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
 	next := &Policy{Policy: enforce.Policy{Rules: &rules.Rules, Loaded: s.everLoaded()}, Rules: rules, Forbidden: l.isForbidden(s)}
 	if !next.Loaded {
@@ -125,8 +126,7 @@ func (l *Loader) nextPolicy(s *Site, rules *Rules) *Policy {
 	return next
 }
 
-// isForbidden reports whether a source was answered 401 or 403 that has a say in what all robots
-// may do.
+// isForbidden reports whether a source that can bind all robots was answered 401 or 403.
 func (l *Loader) isForbidden(s *Site) bool {
 	for i, doc := range s.documents {
 		if doc != nil && doc.Forbidden && !l.cfg.Sources[i].OnlyDisallowAll {
@@ -154,8 +154,8 @@ func (l *Loader) Key(host string) string {
 	return b.String()
 }
 
-// recallPolicy returns what was in force before a reload of the config, read as the config now
-// says; nil if there was nothing.
+// recallPolicy returns the policy that was in force before a reload, read as the new config says;
+// nil if there was none.
 func (l *Loader) recallPolicy(s *Site, key string) *Policy {
 	r, ok := l.cache.hosts.remembered(s.record, key)
 	if !ok {

@@ -19,8 +19,8 @@ const (
 // errCrowded is the error of a load that was given up for others.
 var errCrowded = errors.New("it is slow, and too many other slow loads are running")
 
-// pool bounds how many loads run at once. One that takes long gives its place to the next, so that
-// a server that hangs holds up only its own host. It is safe for concurrent use.
+// pool bounds how many loads run at once. A slow load gives its place to the next, so that a server
+// that hangs delays only its own host. It is safe for concurrent use.
 type pool struct {
 	quick, slow chan struct{}
 	patience    time.Duration // how long a load waits for its place; 0: as long as it takes
@@ -30,8 +30,8 @@ func newPool(patience time.Duration) *pool {
 	return &pool{quick: make(chan struct{}, maxLoads), slow: make(chan struct{}, maxSlowLoads), patience: patience}
 }
 
-// do has load run when there is a place for it, unless life ends before, or its patience does. Where
-// there is no place for slow ones either, the load's context ends with errCrowded.
+// do runs load when there is a place for it, unless life ends first, or the patience of the load.
+// If there is no place for slow loads either, the load's context ends with errCrowded.
 func (p *pool) do(life context.Context, load func(context.Context)) {
 	waiting, cancel := life, context.CancelFunc(func() {})
 	if p.patience != 0 {

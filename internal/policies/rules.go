@@ -69,16 +69,16 @@ func whole(reading robotsrules.Options, text string) robotsrules.Options {
 	return reading
 }
 
-// Compile returns the rules of a document. The same text, compiled in the same way,
-// gives the same rules, as long as somebody has them.
+// Compile returns the rules of a document. The same text, compiled in the same way, gives the same
+// Rules while they are in use.
 func (c *Cache) Compile(doc Document, reading robotsrules.Options, match robotsrules.Match) *Rules {
 	rules, _ := c.library.compile(doc.Text, nil, provenance{denied: deniedBy(&doc, reading.Dialect), foreign: doc.foreign}, reading, match)
 	return rules
 }
 
-// library makes one Rules serve all who have the same text and read it the same way, for as long
-// as somebody does: a site with a catch-all address has one robots.txt under any number of made-up
-// hosts. It is safe for concurrent use.
+// library shares one Rules among all hosts that have the same text and read it the same way, while
+// one of them uses it: a site with a catch-all address has one robots.txt under any number of
+// made-up hosts. It is safe for concurrent use.
 type library struct {
 	mu    sync.Mutex // guards rules
 	rules map[libraryKey]weak.Pointer[Rules]

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robotsrules"
 )
 
-// Visitor is a client whom a site has answered 200. Where a firewall lets nobody in but the proxies
-// of a CDN, our own fetch of robots.txt is refused, and one as from the connection of a visitor is
-// not. It does not change.
+// Visitor is a client that a site has answered 200. If a firewall admits only the proxies of a CDN,
+// it refuses our own fetch of robots.txt, but not a fetch with the address of a visitor's
+// connection. It does not change.
 type Visitor struct {
 	Peer   string      // where the connection comes from, as http.Request has it
 	Header http.Header // says which client is behind a proxy that the server trusts; nil: none is
@@ -40,14 +40,14 @@ func (s *Site) want(wanted bool) {
 	}
 }
 
-// WantsVisitor reports whether a visitor of a host is wanted, whom the site has answered 200.
+// WantsVisitor reports whether the host needs a visitor that the site has answered 200.
 func (l *Loader) WantsVisitor(host string) bool {
 	s := l.held(host)
 	return s != nil && s.wants.Load()
 }
 
-// Meet takes up a visitor whom a host has answered 200, and has its robots.txt asked for as from
-// there, unless another one was faster.
+// Meet takes a visitor that a host has answered 200, and loads its robots.txt with the visitor's
+// address, unless another visitor was faster.
 func (l *Loader) Meet(host string, v *Visitor) {
 	s := l.held(host)
 	if s == nil || !s.wants.Load() {
@@ -58,9 +58,9 @@ func (l *Loader) Meet(host string, v *Visitor) {
 	go func() { _, _ = l.Refresh(l.life, host) }() // after the load that wants him, which has told of refusals
 }
 
-// fetchAgain asks once more for a robots.txt that was refused, as from the connection of a visitor.
-// What comes of it may add rules. It takes none away: what a visitor was told before holds until
-// one is refused it whom the site has answered 200 since.
+// fetchAgain asks again for a robots.txt that was refused, with the address of a visitor's
+// connection. It may add rules. It never removes any: an answer to an earlier visitor holds until a
+// newer visitor, whom the site has answered 200 since, is refused.
 func (l *Loader) fetchAgain(ctx context.Context, o *Origin, s *Site, last *Document, refused Document) (Document, error) {
 	wasTold := last != nil && last.refused == refusedToUs
 	v := s.record.visitor.Load()
