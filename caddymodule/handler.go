@@ -206,7 +206,7 @@ type Handler struct {
 	policies *policies.Loader
 	prover   *proof.Prover     // nil: nobody is asked
 	server   *caddyhttp.Server // that it stands in; nil where there is none
-	port     int               // that the server listens at; 0 where it has several
+	port     int               // that the server listens at; see portOf
 	log      *zap.Logger
 	clock
 	leave []func() // end what this handler has begun

@@ -56,20 +56,30 @@ var errTooEarly = errors.New("the TLS handshake is not complete, so that the cli
 // not complete: anybody can send a copy of it, under any address.
 func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
 
-// portOf returns the one port that a server listens at, 0 where it has several or none.
+// portOf returns the one port that a server listens at, noPort where that is a Unix socket, and 0
+// where only a request can tell, since it has several.
 func portOf(server *caddyhttp.Server) (port int) {
 	if server == nil {
-		return 0
+		return noPort
 	}
 	for _, listen := range server.Listen {
 		address, err := caddy.ParseNetworkAddress(listen)
-		if err != nil || address.IsUnixNetwork() || address.PortRangeSize() != 1 || port != 0 && port != int(address.StartPort) {
+		if err != nil || address.PortRangeSize() != 1 {
 			return 0
 		}
-		port = int(address.StartPort)
+		own := int(address.StartPort)
+		if address.IsUnixNetwork() {
+			own = noPort
+		}
+		if port != 0 && port != own {
+			return 0
+		}
+		port = own
 	}
 	return port
 }
+
+const noPort = -1
 
 // site returns the name of the site that a request is for, as paces, bans and traps go by: its
 // host and the port of the listener, whatever port the client states. As in a URL, the default
@@ -80,7 +90,7 @@ func (h *Handler) site(x *exchange) string {
 		return x.request.Host
 	}
 	port := h.port
-	if port == 0 && h.server != nil {
+	if port == 0 {
 		switch local, _ := x.r.Context().Value(http.LocalAddrContextKey).(net.Addr); local := local.(type) {
 		case *net.TCPAddr:
 			port = local.Port
@@ -89,7 +99,7 @@ func (h *Handler) site(x *exchange) string {
 		}
 	}
 	switch host := x.request.Host; {
-	case port == 0 || port == 80 || port == 443 || host == "":
+	case port <= 0 || port == 80 || port == 443 || host == "":
 		return host
 	default:
 		return withPort(host, x.r.Host, port)

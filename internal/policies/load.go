@@ -72,7 +72,7 @@ func (l *Loader) recall(s *Site) bool {
 			// Another config may serve another text, so it is looked at as soon as somebody asks.
 			taken := *o
 			taken.due = time.Time{}
-			s.last.Store(&taken)
+			s.setLast(&taken)
 		}
 		rules, _ := l.compile(s)
 		l.publish(s, rules)

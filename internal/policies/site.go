@@ -18,6 +18,8 @@ type Site struct {
 	tried   sync.Once                     // closes it
 	loading atomic.Pointer[chan struct{}] // nil when no load is under way; closed when it ends
 	last    atomic.Pointer[outcome]       // of the last load; nil before there was one
+	ended   atomic.Int64                  // when that ended, and when to load again: each request looks at them,
+	due     atomic.Int64                  // in nanoseconds of Unix time; both 0: at once
 	running atomic.Int32                  // own requests that have not ended, also past the bound of their load
 	wants   atomic.Bool                   // a visitor, as whom to ask for a robots.txt that is refused to us
 
@@ -70,8 +72,19 @@ func (s *Site) status() int {
 // load, would else have the site wait until it is where it was; a little before, the request came
 // before that load ended.
 func (s *Site) isDue(now time.Time) bool {
-	o := s.last.Load()
-	return o == nil || !now.Before(o.due) || now.Add(time.Minute).Before(o.ended)
+	at := now.UnixNano()
+	return at >= s.due.Load() || at < s.ended.Load()-int64(time.Minute)
+}
+
+// setLast notes how a load ended.
+func (s *Site) setLast(o *outcome) {
+	s.last.Store(o)
+	due := int64(0)
+	if !o.due.IsZero() {
+		due = o.due.UnixNano()
+	}
+	s.ended.Store(o.ended.UnixNano())
+	s.due.Store(due)
 }
 
 // isNew reports whether the site's loader has not loaded it yet, or is to try again.
@@ -92,7 +105,7 @@ func (s *Site) note(now time.Time, again time.Duration, failure error, source st
 			next.loaded = before.loaded
 		}
 	}
-	s.last.Store(&next)
+	s.setLast(&next)
 }
 
 // summarize returns the figures of what holds. A load that brought nothing new keeps them.
