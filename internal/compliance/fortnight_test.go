@@ -82,7 +82,7 @@ func TestTheNumbersOfAFortnightAreThoseSent(t *testing.T) {
 	text := words(page(t, r, PageOptions{}))
 	week := r.Select(Selection{Period: "7d"})
 	for _, want := range []string{
-		"20 robots", grouped(all[0]) + " judged, " + grouped(all[1]) + " against the rules", grouped(all[2]) + " refused",
+		"20 robots", "Worst: Robot19Bot broke the rules " + grouped(sent["Robot19Bot"][1]) + " times. It was sent " + byteText(sent["Robot19Bot"][3]) + " and took ", grouped(all[0]) + " judged, " + grouped(all[1]) + " against the rules", grouped(all[2]) + " refused",
 		byteText(all[3]) + " sent to robots", "Robot19Bot never read robots.txt", "7 days | " + grouped(week.Total.Requests) + " ",
 	} {
 		if want = strings.ReplaceAll(want, narrow, " "); !strings.Contains(text, want) {

@@ -11,7 +11,10 @@ import (
 // refused.
 type summaryView struct {
 	Robots      numberView
-	Others      bool // there were more, of which each has no row of its own
+	Others      bool   // there were more, of which each has no row of its own
+	Worst       string // who broke the most rules; empty: nobody did
+	WorstBroke  string // how often
+	WorstCost   string // empty: not known
 	Requests    numberView
 	Disobedient numberView
 	Refused     numberView
@@ -85,8 +88,18 @@ func newSummary(t *Tally, sites ...Site) summaryView {
 			v.Statuses = append(v.Statuses, statusView{class, newNumber(n)})
 		}
 	}
-	groups, others := obedient(sites)
+	groups, others, worst, did := obedient(sites)
 	v.Others = others
+	if did.Disobedient > 0 {
+		v.Worst = robotName(&Robot{Robot: worst.name, Class: worst.class})
+		if worst.standing == "impostor" {
+			v.Worst = "an impostor of " + v.Worst
+		}
+		v.WorstBroke = times(did.Disobedient)
+		if did.Measured > 0 {
+			v.WorstCost = byteText(did.Bytes) + " and took " + timeText(did.Seconds) + " of the back end"
+		}
+	}
 	robots := uint64(0)
 	for i, n := range groups {
 		robots += n
@@ -118,10 +131,10 @@ func newSummary(t *Tally, sites ...Site) summaryView {
 	return v
 }
 
-// obedient returns how many robots kept every rule, nearly every one, and did not listen. A robot that came to
-// several sites counts once, by all that it did. Those without a row of their own are not counted, but
-// others says that there were some.
-func obedient(sites []Site) (groups [3]uint64, others bool) {
+// obedient returns how many robots kept every rule, nearly every one, and did not listen, and which one broke the
+// most rules. A robot that came to several sites counts once, by all that it did. Those without a row of their own
+// are not counted, but others says that there were some.
+func obedient(sites []Site) (groups [3]uint64, others bool, worst who, did Tally) {
 	sums := make(map[who]Tally)
 	for i := range sites {
 		for j := range sites[i].Robots {
@@ -133,10 +146,14 @@ func obedient(sites []Site) (groups [3]uint64, others bool) {
 			t := sums[r.who()]
 			t.Requests += r.Requests - r.Of(Banned).Requests
 			t.Disobedient += r.Disobedient
+			t.Measured, t.Bytes, t.Seconds = t.Measured+r.Measured, t.Bytes+r.Bytes, t.Seconds+r.Seconds
 			sums[r.who()] = t
 		}
 	}
-	for _, t := range sums {
+	for w, t := range sums {
+		if t.Disobedient > did.Disobedient || t.Disobedient == did.Disobedient && cmp.Or(cmp.Compare(w.name, worst.name), cmp.Compare(w.class, worst.class), cmp.Compare(w.standing, worst.standing)) < 0 {
+			worst, did = w, t
+		}
 		t.share()
 		switch {
 		case t.Disobedient == 0:
@@ -147,7 +164,7 @@ func obedient(sites []Site) (groups [3]uint64, others bool) {
 			groups[2]++
 		}
 	}
-	return groups, others
+	return groups, others, worst, did
 }
 
 // decimal returns a length in a drawing.
