@@ -89,7 +89,7 @@ func BenchmarkRedis(b *testing.B) {
 				b.Run("by="+ask.by, func(b *testing.B) { // all is measured already
 					b.ReportMetric(median(costs[i]), "ns/op")
 					b.ReportMetric(median(times[i]), "times-script")
-					b.ReportMetric(testing.AllocsPerRun(100, func() { _ = takes[i]("first") }), "allocs/op")
+					b.ReportMetric(testing.AllocsPerRun(100, func() { _ = takes[i]("first") }), "allocations/op")
 				})
 			}
 		})
