@@ -289,7 +289,7 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 		th.ask("GET", "/private/", gptBot)
 	}
 	page := newReportPage(t, th, &ReportPage{}).get(t, "GET", "/report")
-	if want := "GPTBot never read robots.txt, and broke it 12 times."; !strings.Contains(page.Body.String(), want) {
+	if want := "GPTBot never read robots.txt, and broke its rules 12 times."; !strings.Contains(page.Body.String(), want) {
 		t.Errorf("got no %q", want)
 	}
 }

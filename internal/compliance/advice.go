@@ -26,7 +26,7 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			return Advice{}
 		}
 		return Advice{
-			Text: r.Robot + " came too fast " + times(r.Of(TooFast).Requests) + ", and its operator says that it reads no Crawl-delay. Hold it to paths only:",
+			Text: r.Robot + " came too fast " + times(r.Of(TooFast).Requests) + ", and its operator says that it does not read Crawl-delay. Apply only the paths to it:",
 			File: "Caddyfile", Line: "unpaced " + r.Robot, weight: r.Of(TooFast).Requests,
 		}
 	},
@@ -36,7 +36,7 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			return Advice{}
 		}
 		return Advice{
-			Text: r.Robot + " is a service, which somebody asked for, and the record \"" + r.Record + "\" of robots.txt binds it: " + times(r.Disobedient) + " it was against the rules. If you want it, leave it alone:",
+			Text: r.Robot + " is a service: it works for somebody and does not crawl. The record \"" + r.Record + "\" of robots.txt binds it, and it broke the rules " + times(r.Disobedient) + ". If you need it, exempt it:",
 			File: "Caddyfile", Line: `exempt "` + r.Robot + `"`, weight: r.Disobedient,
 		}
 	},
@@ -47,7 +47,7 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			return Advice{}
 		}
 		return Advice{
-			Text: "Somebody who is not " + r.Robot + " came under that name, and was served " + times(served) + ". Refuse who is not who it says:",
+			Text: "Another client came under the name " + r.Robot + ", and was served " + times(served) + ". Refuse clients with a false name:",
 			File: "Caddyfile", Line: "impostors refuse", weight: served,
 		}
 	},
@@ -57,7 +57,7 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			return Advice{}
 		}
 		return Advice{
-			Text: r.Robot + " never read robots.txt, and broke it " + times(r.Disobedient) + ". Refuse altogether, for a time, who goes on like that:",
+			Text: r.Robot + " never read robots.txt, and broke its rules " + times(r.Disobedient) + ". Refuse everything to such robots for a time:",
 			File: "Caddyfile", Line: "ban 10 in 1h for 24h", weight: r.Disobedient,
 		}
 	},
@@ -69,7 +69,7 @@ var advisers = []func(s *Site, r *Robot) Advice{
 			return Advice{}
 		}
 		return Advice{
-			Text: r.Robot + " took " + timeText(r.Seconds) + " of the back end and was sent " + byteText(r.Bytes) + ", " + percent(r.Seconds/s.Seconds) + " of what robots cost in time. Tell it a pace, in the record for " + r.Record + ":",
+			Text: r.Robot + " took " + timeText(r.Seconds) + " of the back end and was sent " + byteText(r.Bytes) + ", " + percent(r.Seconds/s.Seconds) + " of the time that robots cost. Give it a pace, in the record for " + r.Record + ":",
 			File: "robots.txt", Line: "Crawl-delay: 2", weight: uint64(r.Seconds),
 		}
 	},

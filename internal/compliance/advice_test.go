@@ -69,7 +69,7 @@ func TestTheHeaviestOfAKindIsAdvised(t *testing.T) {
 	}
 	r := l.Snapshot(start)
 	r.Advise()
-	if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, "Deaf4 never read robots.txt, and broke it 24 times.") {
+	if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, "Deaf4 never read robots.txt, and broke its rules 24 times.") {
 		t.Errorf("got %+v, want one about Deaf4", r.Advice)
 	}
 	text := page(t, r, PageOptions{})

@@ -152,7 +152,7 @@ func adviseHost(s *Site) Advice {
 		since = "since " + h.Loaded.UTC().Format("2 January, 15:04") + " UTC"
 	}
 	a := Advice{
-		Text: "robots.txt could not be loaded " + since + ": " + visible(strings.TrimSuffix(h.Failure, ".")) + ". Until it can be, this holds: " + h.Holds + ". Correct its source:",
+		Text: "robots.txt could not be loaded " + since + ": " + visible(strings.TrimSuffix(h.Failure, ".")) + ". Until then this holds: " + h.Holds + ". Correct its source:",
 		File: "Caddyfile", Line: "source " + visible(h.Source), weight: s.Requests,
 	}
 	if h.Source == "" {
@@ -169,7 +169,7 @@ func adviseUnmatched(s *Site) Advice {
 		return Advice{}
 	}
 	return Advice{
-		Text: "The record for \"" + visible(u.Token) + "\", line " + known(u.Line) + " of robots.txt, has bound nobody for two weeks or more. It may be removed, or is misspelt; did you mean this?",
+		Text: "The record for \"" + visible(u.Token) + "\", line " + known(u.Line) + " of robots.txt, has bound nobody for two weeks or more. Remove it, or if the name is misspelt, write:",
 		File: "robots.txt", Line: "User-agent: " + u.meant, weight: s.Requests,
 	}
 }

@@ -84,7 +84,7 @@ func TestRulesThatCouldNotBeLoadedAreAdvised(t *testing.T) {
 		r.Advise()
 		want := Advice{
 			Site: "a.example", File: "Caddyfile", Line: c.line, weight: 1,
-			Text: "robots.txt could not be loaded since 2 November, 11:00 UTC: status 502. Until it can be, this holds: what was loaded before. " + c.text,
+			Text: "robots.txt could not be loaded since 2 November, 11:00 UTC: status 502. Until then this holds: what was loaded before. " + c.text,
 		}
 		if len(r.Advice) != 1 || r.Advice[0] != want {
 			t.Errorf("got %+v, want %+v", r.Advice, want)
