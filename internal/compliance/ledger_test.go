@@ -469,5 +469,7 @@ func TestLedgerIsWithinItsBound(t *testing.T) {
 	if robots, sites := l.Rows(); robots+sites < 1500 || sites < 1000 {
 		t.Errorf("got %d robots on %d sites, want 500 on 1000", robots, sites)
 	}
-	runtime.KeepAlive(l)
+	if stored := len(l.Marshal()); stored > 60<<20 {
+		t.Errorf("got %d bytes to store and to publish, want at most 60 MiB", stored)
+	}
 }

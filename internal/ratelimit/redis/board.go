@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// MaxPublished is how many bytes a node may publish.
-	MaxPublished = 32 << 20
+	// MaxPublished is how many bytes a node may publish: more than a ledger takes in memory.
+	MaxPublished = 64 << 20
 
 	// pieceSize is how many bytes are sent at a time. The server does nothing else
 	// while it copies them, and decisions must not wait for megabytes.

@@ -32,7 +32,7 @@ func FuzzPublished(f *testing.F) {
 	f.Add(line+"10\n", "yours", uint8(1))
 	f.Add(line+"262145\n", "x", uint8(2))
 	f.Add(line+"0\nself 1 a b 4\n"+line+"1\nnode-3 1 c d 4", "four", uint8(1))
-	f.Add("a 1 b c 4\n"+line+"33554433\n", "four", uint8(1))
+	f.Add("a 1 b c 4\n"+line+"67108865\n", "four", uint8(1))
 	f.Add(line+"7\n", "gone", uint8(0))
 	f.Add("not ours", "", uint8(0))
 	server := new(boardServer)

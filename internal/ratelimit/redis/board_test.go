@@ -231,7 +231,7 @@ func TestAListOfNodesThatIsNotOurs(t *testing.T) {
 	for name, spoil := range map[string]func(){
 		"another type": func() { c.HSet(t.Context(), key, "x", "y") },
 		"words":        func() { c.Set(t.Context(), key, "not ours", 0) },
-		"a huge time":  func() { c.Set(t.Context(), key, "a "+strings.Repeat("9", 400)+" process id 33554433", 0) },
+		"a huge time":  func() { c.Set(t.Context(), key, "a "+strings.Repeat("9", 400)+" process id 67108865", 0) },
 		"too long":     func() { c.Set(t.Context(), key, strings.Repeat("x", 1<<20), 0) },
 	} {
 		c.Del(t.Context(), key)
