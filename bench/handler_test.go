@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -63,6 +64,31 @@ func benchmarkTraffic(b *testing.B, by string, bare, site http.Handler, collecte
 			})
 		}
 	}
+}
+
+// BenchmarkReadings is a robot that obeys and asks for a path which may mean another one.
+func BenchmarkReadings(b *testing.B) {
+	servers := run(b, "", inFront["robots"](robots(b, 100)))
+	all := requests(traffic["allowed"], "site.example")
+	for _, r := range all {
+		r.URL.Path = strings.Replace(r.URL.Path, "/2026/", "//2026/", 1)
+		r.RequestURI = r.URL.RequestURI()
+	}
+	expect(b, servers[1], all, http.StatusOK)
+	compare(b, servers[0], servers[1], all, gcOff)
+}
+
+// BenchmarkAnnounce is a header that says what robots.txt does, against the same site without the option.
+func BenchmarkAnnounce(b *testing.B) {
+	without := strings.Replace(inFront["robots"](robots(b, 100)), "User-agent: *\n", "User-agent: *\nContent-Usage: train-ai=n\n", 1)
+	servers := run(b, without, strings.Replace(without, "robots {\n", "robots {\n\t\tannounce content_usage\n", 1))
+	all := requests(traffic["browser"], "site.example")
+	w := &discard{header: make(http.Header)}
+	serve(servers[1], w, all[0])
+	if got := w.header.Get("Content-Usage"); got != "train-ai=n" {
+		b.Fatalf("got Content-Usage %q", got)
+	}
+	compare(b, servers[0], servers[1], all, gcOff)
 }
 
 // BenchmarkRequest is one request through a whole Caddy, alone: for profiles, and for the
