@@ -82,6 +82,9 @@ func BenchmarkReadings(b *testing.B) {
 func BenchmarkAnnounce(b *testing.B) {
 	without := strings.Replace(inFront["robots"](robots(b, 100)), "User-agent: *\n", "User-agent: *\nContent-Usage: train-ai=n\n", 1)
 	servers := run(b, without, strings.Replace(without, "robots {\n", "robots {\n\t\tannounce content_usage\n", 1))
+	for _, server := range servers {
+		expect(b, server, requests(traffic["allowed"], "site.example"), http.StatusOK) // a robot waits for the rules
+	}
 	all := requests(traffic["browser"], "site.example")
 	w := &discard{header: make(http.Header)}
 	serve(servers[1], w, all[0])
