@@ -3,7 +3,7 @@ package compliance
 import "slices"
 
 // Hours and days are kept in lists that grow as they are needed, so that a robot which comes seldom takes little.
-// The one noted last is the last one, mostly.
+// The one noted last is the last one.
 
 // numbered is an hour or a day, whose number counts from 1970.
 type numbered[T any] interface {
@@ -12,36 +12,33 @@ type numbered[T any] interface {
 	isEmpty() bool
 }
 
-// recent returns a list of at most so many hours or days with the one that has a number, and where it is. One that
+// recent returns a list of at most so many hours or days in which the one that has a number is the last. One that
 // is new takes the place of the oldest, if that is so old that it is not kept any more. Where there is no room, it
 // takes that of one that a clock which was ahead has left.
-func recent[T any, P numbered[T]](list []T, n int32, keep int) ([]T, P) {
-	oldest, newest := 0, 0
+func recent[T any, P numbered[T]](list []T, n int32, keep int) []T {
+	oldest, newest, last := 0, 0, len(list)-1
 	for i := range list {
 		switch k := *P(&list[i]).num(); {
 		case k == n:
-			return list, &list[i]
+			list[i], list[last] = list[last], list[i]
+			return list
 		case k < *P(&list[oldest]).num():
 			oldest = i
 		case k > *P(&list[newest]).num():
 			newest = i
 		}
 	}
-	last := len(list)
+	one := *new(T)
+	*P(&one).num() = n
 	switch {
-	case last > 0 && int(*P(&list[oldest]).num()) <= int(n)-keep:
-		last--
-		list[oldest] = list[last]
-	case last < keep:
-		list = append(grown(list, keep), *new(T))
+	case last >= 0 && int(*P(&list[oldest]).num()) <= int(n)-keep:
+		list[oldest], list[last] = list[last], one
+	case len(list) < keep:
+		return append(grown(list, keep), one)
 	default:
-		last--
-		list[newest] = list[last]
+		list[newest], list[last] = list[last], one
 	}
-	p := P(&list[last])
-	*p = *new(T)
-	*p.num() = n
-	return list, p
+	return list
 }
 
 // mergeRecent adds what was in other hours or days, but for what is so old that it is not kept.
@@ -56,9 +53,8 @@ func mergeRecent[T any, P numbered[T]](list, from []T, keep int, add func(to, fr
 	for i := range from {
 		f := P(&from[i])
 		if int(*f.num()) > int(newest)-keep {
-			var to P
-			list, to = recent[T, P](list, *f.num(), keep)
-			add(to, f)
+			list = recent[T, P](list, *f.num(), keep)
+			add(&list[len(list)-1], f)
 		}
 	}
 	return list

@@ -95,30 +95,18 @@ func (r *row) note(e *Event, at int64) (noted, grew bool) {
 
 // hour returns the hour with this number.
 func (r *row) hour(n int32) *period {
-	if k := len(r.hours) - 1; k >= 0 && r.hours[k].Number == n {
-		return &r.hours[k]
+	if k := len(r.hours) - 1; k < 0 || r.hours[k].Number != n {
+		r.hours, r.grew = recent(r.hours, n, keptHours), true
 	}
-	return r.otherHour(n)
-}
-
-func (r *row) otherHour(n int32) (p *period) {
-	r.grew = true
-	r.hours, p = recent(r.hours, n, keptHours)
-	return p
+	return &r.hours[len(r.hours)-1]
 }
 
 // day returns the day with this number.
 func (r *row) day(n int32) *day {
-	if k := len(r.days) - 1; k >= 0 && r.days[k].Number == n {
-		return &r.days[k]
+	if k := len(r.days) - 1; k < 0 || r.days[k].Number != n {
+		r.days, r.grew = recent(r.days, n, keptDays), true
 	}
-	return r.otherDay(n)
-}
-
-func (r *row) otherDay(n int32) (d *day) {
-	r.grew = true
-	r.days, d = recent(r.days, n, keptDays)
-	return d
+	return &r.days[len(r.days)-1]
 }
 
 // account counts the row for what it takes now. Callers hold mu.
