@@ -24,13 +24,19 @@ func (a *asked) merge(from *asked) {
 	a.paths.merge(&from.paths, mostPaths)
 }
 
-// report returns the lines and paths that can be reported, the most frequent first, and how many of so many
-// requests were for other paths: in all, and by the line that decided, as far as that can be said.
-func (a *asked) report(requests uint64) (lines []Line, paths []Path, others uint64, byRule []Line) {
+// report returns what is kept, as reportable does.
+func (a *asked) report(requests uint64) ([]Line, []Path, uint64, []Line) {
+	return reportable(a.lines.sorted(), a.paths.sorted(), requests)
+}
+
+// reportable returns the lines and paths that can be reported, of those that are given with the most frequent first,
+// and how many of so many requests were for other paths: in all, and by the line that decided, as far as that can
+// be said.
+func reportable(allLines, allPaths []head, requests uint64) (lines []Line, paths []Path, others uint64, byRule []Line) {
 	lines, paths, others = []Line{}, []Path{}, requests
 	shown := make(map[int]uint64) // requests for the paths that are, by line
 	about := false
-	for _, h := range a.paths.sorted() {
+	for _, h := range allPaths {
 		if h.surely() && len(paths) < shownPaths {
 			paths = append(paths, Path{Path: h.text, Line: int(h.by), Requests: h.count, About: h.over > 0})
 			others -= min(h.count, others)
@@ -38,7 +44,7 @@ func (a *asked) report(requests uint64) (lines []Line, paths []Path, others uint
 			about = about || h.over > 0
 		}
 	}
-	for _, h := range a.lines.sorted() {
+	for _, h := range allLines {
 		if h.surely() {
 			lines = append(lines, Line{int(h.number), h.text, h.count, h.over > 0})
 		}

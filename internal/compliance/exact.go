@@ -129,9 +129,8 @@ func (x *Exact) Fill(r *Report) {
 
 // exactSum is what there is of one row.
 type exactSum struct {
-	lines    []Line
-	paths    []Path
-	requests uint64 // of which each has one path
+	lines, paths []head
+	requests     uint64 // of which each has one path
 }
 
 // sums returns what there is of each of so many rows.
@@ -140,30 +139,21 @@ func (k *exactCounts) sums(rows int) []exactSum {
 	for one, c := range k.counts {
 		s := &sums[one.row]
 		if one.number == aPath {
-			s.paths = append(s.paths, Path{Path: one.text, Line: int(c.by), Requests: c.n})
+			s.paths = append(s.paths, head{text: one.text, count: c.n, by: c.by})
 			s.requests += c.n
 		} else {
-			s.lines = append(s.lines, Line{Line: int(one.number), Rule: one.text, Requests: c.n})
+			s.lines = append(s.lines, head{text: one.text, count: c.n, number: one.number})
 		}
 	}
 	return sums
 }
 
-// report returns it as asked.report does.
-func (s *exactSum) report() (lines []Line, paths []Path, others uint64, byRule []Line) {
-	slices.SortFunc(s.lines, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
-	})
-	slices.SortFunc(s.paths, func(a, b Path) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Path, b.Path))
-	})
-	shown := make(map[int]uint64)
-	paths = append([]Path{}, s.paths[:min(len(s.paths), shownPaths)]...)
-	others = s.requests
-	for _, p := range paths {
-		shown[p.Line] += p.Requests
-		others -= p.Requests
+// report returns what was counted, as reportable does. Of equal counts the order is that of the lines and texts.
+func (s *exactSum) report() ([]Line, []Path, uint64, []Line) {
+	for _, heads := range [][]head{s.lines, s.paths} {
+		slices.SortFunc(heads, func(a, b head) int {
+			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+		})
 	}
-	lines = append([]Line{}, s.lines[:min(len(s.lines), mostLines)]...)
-	return lines, paths, others, restByRule(lines, shown, others, false)
+	return reportable(s.lines[:min(len(s.lines), mostLines)], s.paths, s.requests)
 }
