@@ -141,20 +141,18 @@ func readRow(data []byte, version string) (r *row, rest []byte, err error) {
 		return nil, nil, err
 	}
 	r = s.row()
-	items := storedItems(r)
-	if version == previousVersion {
-		items = items[:1]
-	} else {
+	items := 1
+	if version != previousVersion {
 		var a storedAsked
 		if rest, err = storedDecoding.UnmarshalFirst(rest, &a); err != nil {
 			return nil, nil, err
 		}
 		r.allowed = newAsked(a.Lines, a.Paths)
-		items = storedItems(r)
+		items = 2
 	}
 	// What is out of bounds, or not as Marshal writes it, becomes something else when it is stored again.
 	var again bytes.Buffer
-	for _, item := range items {
+	for _, item := range storedItems(r)[:items] {
 		err = errors.Join(err, storedEncoding.MarshalToBuffer(item, &again))
 	}
 	if err != nil || !bytes.Equal(again.Bytes(), data[:len(data)-len(rest)]) {
