@@ -1,9 +1,6 @@
 package crawler
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // service reports whether a client of class c, by its User-Agent, is one that fetches for
 // somebody and does not crawl, and returns the product it is known by, if it is by one. What
@@ -43,19 +40,13 @@ func (a *agent) isCrawler(t token) bool {
 	if a.isKnownCrawler(t) {
 		return true
 	}
-	return a.hasRobotWord(t.from, t.to) && !a.isNobody(t) && !(a.hasServiceWord(t) && a.isOnlyBot(t))
+	return a.hasRobotWord(t.from, t.to) && !a.isNobody(t) && !(a.hasServiceWord(t) && !a.saysItCrawls(t))
 }
 
-// isOnlyBot reports whether t, which has a robot's word, says no more by it than that it is a
-// program: not that it crawls.
-func (a *agent) isOnlyBot(t token) bool {
-	return !slices.ContainsFunc(crawlingWords, func(word string) bool {
-		return bytes.Contains(a.lower[t.from:t.to], []byte(word))
-	})
+// saysItCrawls reports whether t has a robot's word that says more than that it is a program.
+func (a *agent) saysItCrawls(t token) bool {
+	return known.words.carries(a.lower, t.from, t.to, crawlMark)
 }
-
-// crawlingWords are the robots' words that say what a robot does.
-var crawlingWords = []string{"crawl", "spider", "spyder", "scrap", "slurp"}
 
 // isKnownCrawler reports whether t is the token of a crawler of the catalogue.
 func (a *agent) isKnownCrawler(t token) bool {

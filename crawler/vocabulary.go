@@ -39,6 +39,7 @@ func parseVocabulary(text string) (*vocabulary, error) {
 	driven := set{}
 	err := parseSections(text, map[string]func(string) error{
 		"robot words":                            v.words.adder(robotWord),
+		"crawling words":                         v.words.adder(robotWord | crawlMark),
 		"trade words":                            v.words.adder(tradeWord),
 		"robot names":                            v.words.adder(robotName),
 		"robots in a platform comment":           v.words.adder(platformRobot),
@@ -140,6 +141,7 @@ const (
 	programMark                    // a library, or a program whose address is its home page
 	phoneMark                      // an old phone's browser
 	shellMark                      // a program of the desktop that is made of a browser
+	crawlMark                      // that a robot crawls, which not all robots' words say
 )
 
 // A word is one entry that is looked for anywhere in a User-Agent.
@@ -260,10 +262,10 @@ func (f *finder) find(lower []byte, masked *spans) mark {
 }
 
 func counts(m mark, masked bool) bool {
-	switch m {
-	case robotWord, tradeWord, robotName, serviceMark:
+	switch {
+	case m&(robotWord|tradeWord|robotName|serviceMark) != 0:
 		return !masked
-	case platformRobot:
+	case m == platformRobot:
 		return masked
 	default:
 		return true
