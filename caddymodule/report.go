@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/crawler"
@@ -70,7 +71,7 @@ func checkPurpose(word string) error {
 	if _, known := crawler.ParsePurpose(word); known || word == "" || word == compliance.None {
 		return nil
 	}
-	return fmt.Errorf("purpose %w", robotsrules.UnknownWord(word, listPurposes+", or "+compliance.None))
+	return fmt.Errorf("purpose %w", robotsrules.UnknownWord(word, strings.Replace(listPurposes, " or ", ", ", 1)+", or "+compliance.None))
 }
 
 // report returns what is asked for, as of now, and what is to be said about it.
