@@ -67,9 +67,6 @@ const maxKeptText = 4 << 10
 // so that it, and not this module, is to answer.
 func (h *Handler) siteAnswers(r *http.Request, status int, v *outcome) error {
 	server := h.server
-	if server == nil { // as in a test
-		server = serverOf(r)
-	}
 	if server == nil || server.Errors == nil || len(server.Errors.Routes) == 0 {
 		return nil
 	}
